@@ -4,14 +4,14 @@
 //! arguments, and of what these alone lead to is the same in all lanes of the group: a key's hash, a division by a row's length.
 //! Each lane of a warp could work it out for an item of its own, and hand it to the group that serves the item.
 
+mod reads;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hardware::WARP_LANES;
 use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
-use crate::sass::code::sass::Use;
-use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::{Instruction, OperandKind};
 use crate::sass::parse::number::word;
@@ -19,6 +19,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 use crate::sass::parse::system_register;
+use reads::{Read, reads};
 
 /// Bits of the index of a lane in its warp.
 const LANE_BITS: u32 = 5;
@@ -60,12 +61,6 @@ pub fn same_for_lanes(listing: &Listing, block: [u32; 3]) -> SameForLanes {
         return SameForLanes::default();
     }
     Lanes::new(listing).map(|lanes| lanes.found()).unwrap_or_default()
-}
-
-/// What an instruction reads, and the instructions that may have made it.
-struct Read {
-    of: Use,
-    made: Vec<usize>,
 }
 
 struct Lanes<'a, 'b> {
@@ -270,61 +265,6 @@ impl<'a, 'b> Lanes<'a, 'b> {
         }
         of_groups
     }
-}
-
-/// What each executed instruction reads. A function's argument is made by its callers.
-fn reads(listing: &Listing, executed: &Marks) -> Vec<Vec<Read>> {
-    let sass = listing.sass;
-    let calls = calls(listing, executed);
-    let mut reaching = Reaching::new(sass);
-    let mut arguments: BTreeMap<(usize, Slot), Vec<usize>> = BTreeMap::new();
-    let mut reads = Vec::with_capacity(sass.entries.len());
-    for at in 0..sass.entries.len() {
-        let uses = if executed[at] { sass.uses(at) } else { &[] };
-        let of = |each: &Use| {
-            let made = reaching.definitions(at, *each).map(|by| by as usize);
-            let mut made: Vec<usize> = made.filter(|&by| executed[by]).collect();
-            let is_argument = made.is_empty() && each.slot.is_general() && each.role != Role::Old;
-            if is_argument && let Some((&begin, calls)) = calls.range(..=at).next_back() {
-                let of_calls = arguments.entry((begin, each.slot)).or_insert_with(|| {
-                    let before =
-                        |&call: &usize| slot_before(listing, &mut reaching, call, each.slot);
-                    calls.iter().flat_map(before).collect()
-                });
-                made.clone_from(of_calls);
-            }
-            Read { of: *each, made }
-        };
-        reads.push(uses.iter().map(of).collect());
-    }
-    reads
-}
-
-/// What may have made what a slot holds at a call.
-fn slot_before(listing: &Listing, reaching: &mut Reaching, call: usize, slot: Slot) -> Vec<usize> {
-    let sass = listing.sass;
-    let start = sass.flow.blocks[sass.flow.block_of[call] as usize].start;
-    if let Some(by) = (start..call).rev().find(|&by| sass.defs(by).contains(&slot)) {
-        return vec![by];
-    }
-    let each = Use { slot, role: Role::Data, definition: None };
-    reaching.definitions(call, each).map(|by| by as usize).collect()
-}
-
-/// Where functions begin that are called, with their calls.
-fn calls(listing: &Listing, executed: &Marks) -> BTreeMap<usize, Vec<usize>> {
-    let place: BTreeMap<u64, usize> =
-        listing.entries().filter_map(|(at, _)| Some((listing.row(at).address?, at))).collect();
-    let mut calls: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for at in executed.iter() {
-        let called = Instruction::parse(listing.text(at))
-            .filter(|instruction| instruction.base() == "CALL")
-            .and_then(|instruction| place.get(&instruction.target()?).copied());
-        if let Some(called) = called {
-            calls.entry(called).or_default().push(at);
-        }
-    }
-    calls
 }
 
 fn of_register(text: &str) -> Common {

@@ -4,6 +4,7 @@
 //! arguments, and of what these alone lead to is the same in all lanes of the group: a key's hash, a division by a row's length.
 //! Each lane of a warp could work it out for an item of its own, and hand it to the group that serves the item.
 
+mod common;
 mod reads;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,16 +14,11 @@ use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::parse::access::Space;
-use crate::sass::parse::instruction::{Instruction, OperandKind};
-use crate::sass::parse::number::word;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
-use crate::sass::parse::system_register;
+use common::{Common, LANE_BITS, adds, of_register, shift};
 use reads::{Read, reads};
-
-/// Bits of the index of a lane in its warp.
-const LANE_BITS: u32 = 5;
 
 /// Rounds in which branches that part lanes, and what they part, are found.
 const ROUNDS: u32 = 8;
@@ -36,19 +32,6 @@ pub struct SameForLanes {
     pub loads: Vec<(usize, f64)>,
     /// Executions of what other work takes from it: values that would be handed on by shuffles.
     pub handed_on: f64,
-}
-
-/// What lanes have in common, from nothing to all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Common {
-    /// Each lane has a value of its own.
-    Nothing,
-    /// Each lane has its index, plus something that all share.
-    ButIndex,
-    /// Lanes whose indices agree but for so many of the lowest bits have the same.
-    InGroups(u32),
-    /// All have the same.
-    All,
 }
 
 /// The arithmetic whose results are the same in groups of the lanes of a warp, in blocks of this shape.
@@ -264,57 +247,6 @@ impl<'a, 'b> Lanes<'a, 'b> {
             of_groups[at] = of_readers.try_fold(LANE_BITS, |least, bits| Some(least.min(bits?)));
         }
         of_groups
-    }
-}
-
-fn of_register(text: &str) -> Common {
-    if text.contains("SR_TID.X") || text.contains("SR_LANEID") {
-        Common::ButIndex
-    } else if text.contains("SR_TID.Y") || text.contains("SR_TID.Z") {
-        Common::InGroups(LANE_BITS)
-    } else if system_register::is_of_block(text) {
-        Common::All
-    } else {
-        Common::Nothing
-    }
-}
-
-/// By how many bits an instruction shifts a number to the right, or how many of the lowest bits it takes away.
-fn shift(listing: &Listing, at: usize) -> Option<u32> {
-    let instruction = Instruction::parse(listing.text(at))?;
-    let numbers = || {
-        let others = instruction.operands.iter().filter(|each| each.kind == OperandKind::Other);
-        others.filter_map(|each| word(each.text))
-    };
-    let bits = match instruction.base() {
-        // Of two words in one, only the upper may bring in bits of its own; a rotation keeps them all.
-        "SHF" | "USHF" if instruction.has("R") && !instruction.has("W") => {
-            let low = instruction.operands.get(1)?.text;
-            let is_whole = instruction.has("HI") == matches!(low, "RZ" | "URZ");
-            numbers().next().filter(|_| is_whole)?
-        }
-        "LOP3" | "ULOP3" => {
-            let [mask, 0xc0] = numbers().collect::<Vec<_>>()[..] else { return None };
-            mask.trailing_zeros()
-        }
-        _ => return None,
-    };
-    (bits > 0).then_some(bits.min(LANE_BITS))
-}
-
-/// True for what leaves an index as it is, or adds to it.
-fn adds(listing: &Listing, at: usize, index: Slot) -> bool {
-    let Some(instruction) = Instruction::parse(listing.text(at)) else { return false };
-    // What is multiplied or shifted stands before what is added.
-    let is_added = |place: usize| {
-        let operand = instruction.operands.get(place);
-        operand.is_some_and(|operand| operand.slots().any(|(slot, _)| slot == index))
-    };
-    match instruction.base() {
-        "MOV" | "UMOV" | "R2UR" | "IADD3" | "UIADD3" | "VIADD" | "IADD" => true,
-        "IMAD" => instruction.has("IADD") || !instruction.has("SHL") && is_added(3),
-        "LEA" => is_added(2),
-        _ => false,
     }
 }
 

@@ -22,12 +22,32 @@ pub(crate) fn is_shared(row: &SourceRow) -> bool {
     opcode(&row.text).starts_with("ATOMS")
 }
 
+/// True for what holds up the instruction that has it, whatever ran before.
+fn is_of_issue(reason: StallReason) -> bool {
+    use StallReason as R;
+    matches!(
+        reason,
+        R::BranchResolving
+            | R::Dispatch
+            | R::ImcMiss
+            | R::MathPipeThrottle
+            | R::NoInstruction
+            | R::Wait
+    )
+}
+
 /// Every stall but those that are none.
-fn stalls_of(row: &SourceRow) -> f64 {
-    StallReason::all()
-        .filter(|reason| !matches!(reason, StallReason::Selected | StallReason::NotSelected))
-        .map(|reason| row.counters.stall_samples[reason as usize])
-        .sum()
+fn stalls() -> impl Iterator<Item = StallReason> {
+    let is_none = |reason| matches!(reason, StallReason::Selected | StallReason::NotSelected);
+    StallReason::all().filter(move |reason| !is_none(*reason))
+}
+
+/// Samples of a reason at the picked instructions, and what else on their lines waits for something: a line may hold a whole
+/// function that was inlined there.
+fn samples_at(there: &[&SourceRow], pick: fn(&SourceRow) -> bool, reason: StallReason) -> f64 {
+    let counts = |row: &&&SourceRow| !is_of_issue(reason) || pick(row);
+    let samples = |row: &&SourceRow| row.counters.stall_samples[reason as usize];
+    there.iter().filter(counts).map(samples).sum()
 }
 
 /// The instructions that are picked and those on their source lines: a stall is counted where the
@@ -79,9 +99,9 @@ pub(crate) fn stalls_at_fences(launch: &ModeledLaunch) -> Vec<(StallReason, f64)
 /// profile without instructions.
 pub(crate) fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> f64 {
     let there = on_their_lines(launch, pick);
-    let rows = &launch.profile.instructions;
-    let all: f64 = rows.iter().map(stalls_of).sum();
-    let at: f64 = there.iter().copied().map(stalls_of).sum();
+    let rows: Vec<&SourceRow> = launch.profile.instructions.iter().collect();
+    let all: f64 = stalls().map(|reason| samples_at(&rows, |_| true, reason)).sum();
+    let at: f64 = stalls().map(|reason| samples_at(&there, pick, reason)).sum();
     if all > 0.0 { (at - for_loads(launch, pick, &there)).max(0.0) / all } else { 0.0 }
 }
 
@@ -103,7 +123,7 @@ fn for_loads(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool, there: &[&Sou
 
 /// The stalls at such instructions and on their lines as shares of each reason, times the share of
 /// the atomics that goes.
-pub(crate) fn stalls(
+pub(crate) fn stalls_at(
     launch: &ModeledLaunch,
     pick: fn(&SourceRow) -> bool,
     goes: f64,
@@ -114,7 +134,7 @@ pub(crate) fn stalls(
         .filter_map(|reason| {
             let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
             let all: f64 = rows.iter().map(samples).sum();
-            let at: f64 = there.iter().copied().map(samples).sum();
+            let at = samples_at(&there, pick, reason);
             let of_others = match reason {
                 StallReason::LongScoreboard => for_loads(launch, pick, &there),
                 _ => 0.0,
@@ -218,8 +238,22 @@ mod tests {
         let model = crate::model::Model::new(&launch);
         let launch = ModeledLaunch { profile: &launch, model: &model };
         // Half of 30 samples of 40.
-        assert_eq!(stalls(&launch, is_global, 0.5), [(StallReason::LongScoreboard, 0.375)]);
+        assert_eq!(stalls_at(&launch, is_global, 0.5), [(StallReason::LongScoreboard, 0.375)]);
         assert!((share_of_stalls(&launch, is_global) - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_a_line_waits_for_counts_but_not_what_holds_its_own_instructions_up() {
+        let share = |reason| {
+            let mut launch = crate::frame::Launch::default();
+            launch.instructions = testing::listing("REDG.E.ADD.STRONG.GPU [R2.64], R5", 30.0, 10.0);
+            launch.instructions[1].line = launch.instructions[0].line;
+            launch.instructions[1].counters = crate::evidence::testing::samples(&[(reason, 10.0)]);
+            let model = crate::model::Model::new(&launch);
+            share_of_stalls(&ModeledLaunch { profile: &launch, model: &model }, is_global)
+        };
+        assert!((share(StallReason::Barrier) - 1.0).abs() < 1e-12);
+        assert!((share(StallReason::Wait) - 0.75).abs() < 1e-12, "as a function's that is inlined");
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
                 (Term::L1Data, excess / pipe.max(wavefronts)),
                 (Term::Issue, retries.share),
             ],
-            stalls: atomics::stalls(launch, atomics::is_shared, in_queue.max(combined)),
+            stalls: atomics::stalls_at(launch, atomics::is_shared, in_queue.max(combined)),
             ..Effect::default()
         },
     })

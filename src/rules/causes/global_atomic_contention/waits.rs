@@ -8,7 +8,7 @@ use crate::term::Term;
 
 /// The share of each stall reason that is for them (0 to 1).
 pub(super) fn stalls(launch: &ModeledLaunch) -> Vec<(StallReason, f64)> {
-    let mut stalls = atomics::stalls(launch, atomics::is_global, 1.0);
+    let mut stalls = atomics::stalls_at(launch, atomics::is_global, 1.0);
     // Whoever waits in front of the queue, it is full of what L1 has still to send: where lanes share an address, each
     // sends a sector of its own.
     at_least(&mut stalls, StallReason::LgThrottle, traffic::share_of_l2(launch));

@@ -15,29 +15,16 @@ use crate::sass::parse::operands::Role;
 use crate::sass::{Family, Listing, Marks, Routine};
 
 /// The numbers by which a routine's parts are found, as the page on rules shows them.
-pub(crate) const THRESHOLDS: &[Threshold] = &[
-    BRANCH_WITHIN,
-    CALL_WITHIN,
-    LONGEST_PATH,
-    loads_between::TOGETHER,
-    quotients::CORRECTED_WITHIN,
-];
+pub(crate) const THRESHOLDS: &[Threshold] =
+    &[BRANCH_WITHIN, LONGEST_PATH, loads_between::TOGETHER, quotients::CORRECTED_WITHIN];
 
 const BRANCH_WITHIN: Threshold = Threshold {
-    what: "instructions from the mark of a library routine to the branch around its slow path, at \
+    what: "instructions between the mark of a library routine and the branch around its slow path, at \
            most",
     value: 24.0,
     unit: "instruction",
     source: "measured on sm_90: 18 misses slow paths of recorded kernels, 48 takes branches of other code for \
              theirs",
-};
-
-const CALL_WITHIN: Threshold = Threshold {
-    what: "instructions from the call to a 64-bit division, made only for large operands, to the mark of the \
-           32-bit division around it, at most",
-    value: 10.0,
-    unit: "instruction",
-    source: "measured: seven are between them on sm_90",
 };
 
 const LONGEST_PATH: Threshold = Threshold {
@@ -262,10 +249,17 @@ fn divisor_stays(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool
         .any(|at| blocks.contains(&sass.flow.block_of[at as usize]))
 }
 
-/// True where a division is the short way of a 64-bit one.
+/// True where a division is the short way of a 64-bit one: a branch before it has a call to it on its other way.
 fn goes_around_a_call(listing: Listing, mark: usize) -> bool {
-    (mark.saturating_sub(CALL_WITHIN.whole())..mark)
-        .any(|index| listing.sass.entries[index].callee().is_some())
+    let entries = &listing.sass.entries;
+    let near = BRANCH_WITHIN.whole();
+    (mark.saturating_sub(near)..mark).any(|at| {
+        let to = entries[at].target().filter(|&to| entries[at].conditional && to > at);
+        let other_way = to.map(|to| if to <= mark { at..to } else { to..to + near });
+        let other_way =
+            other_way.and_then(|way| entries.get(way.start..way.end.min(entries.len())));
+        other_way.is_some_and(|way| way.iter().any(|entry| entry.callee().is_some()))
+    })
 }
 
 /// How often routines' marks ran by the innermost loop, `None` for outside of loops; only where they did.

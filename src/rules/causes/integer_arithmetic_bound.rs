@@ -223,6 +223,33 @@ mod tests {
     }
 
     #[test]
+    fn the_short_way_of_a_long_division_stands_before_or_behind_its_call() {
+        let said = |code: &[(&'static str, f64)]| {
+            check(&RULE, &sass(&[(ISSUE_BUSY, 90.0)], code)).unwrap().message
+        };
+        let function = [("I2F.U64.RP R10, UR4", 0.0), ("RET.REL.NODEC R4 0x100", 0.0)];
+        let mut behind = vec![("@!P0 BRA 0x1d0", 10.0), ("CALL.REL.NOINC 0x200", 0.0)];
+        behind.extend([("MOV R8, RZ", 0.0); 11]);
+        behind.extend([("I2F.U32.RP R5, UR6", 10.0), ("STG.E [R20.64], R0", 10.0), ("EXIT", 10.0)]);
+        behind.extend(function);
+        assert!(said(&behind).contains("64-bit"), "{}", said(&behind));
+        let mut before = vec![
+            ("@P0 BRA 0x140", 10.0),
+            ("I2F.U32.RP R5, UR6", 10.0),
+            ("IADD3 R1, R1, R2, RZ", 10.0),
+            ("BRA 0x160", 10.0),
+            ("MOV R8, RZ", 0.0), // 0x140
+            ("CALL.REL.NOINC 0x180", 0.0),
+            ("STG.E [R20.64], R0", 10.0), // 0x160
+            ("EXIT", 10.0),
+        ];
+        before.extend(function);
+        assert!(said(&before).contains("64-bit"), "{}", said(&before));
+        before[5].0 = "MOV R9, RZ";
+        assert!(said(&before).contains("32-bit"), "{}", said(&before));
+    }
+
+    #[test]
     fn a_constant_divisor_is_cheap() {
         let code = [("IMAD.HI.U32 R5, R5, R7, R4", 99.0), ("SHF.R.U32.HI R5, RZ, 0x4, R5", 99.0)];
         assert_eq!(check(&RULE, &sass(&[(ISSUE_BUSY, 90.0)], &code)), None);

@@ -7,6 +7,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     FEW_WARPS,
     THREADS_MEET,
     FEW_TURNS,
+    ENOUGH_SAMPLES,
     EVERY_TURN,
     LONG_SUM,
     PRODUCER_WITHIN,
@@ -54,6 +55,14 @@ pub const MOST_PER_ACCESS: Threshold = Threshold {
     value: 2.0,
     unit: "execution",
     source: "derivation: from two on, every other one at least has no access",
+};
+
+/// Samples from which shares of time are taken.
+pub const ENOUGH_SAMPLES: Threshold = Threshold {
+    what: "samples of a kernel, for the time of a part of it to be told by its samples, at least",
+    value: 400.0,
+    unit: "sample",
+    source: "derivation: half of 400 scatter by 10, which is a twentieth of them",
 };
 
 /// Distances of a tree over lanes.

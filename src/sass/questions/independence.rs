@@ -18,6 +18,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use crate::metric::stall::StallReason;
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
@@ -27,7 +28,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::questions::grid_stride::steps_by_grid;
 use crate::sass::questions::{queue, statements};
-use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
+use crate::sass::thresholds::{ENOUGH_SAMPLES, FEW_TURNS, LONG_SUM};
 use carried::parts;
 use dealt::{Among, dealt};
 
@@ -38,6 +39,9 @@ pub use dealt::Shape;
 pub struct Shareable {
     /// The share of all executed instructions that such loops make up, 0 to 1.
     pub share: f64,
+    /// Their share of the time of the warps, by their samples where there are enough: a loop may wait more, or less, than other
+    /// code.
+    pub time_share: f64,
     /// The turns of the largest of these loops, which its work could be divided into; 1 without one.
     pub turns: f64,
     /// What it is.
@@ -100,9 +104,16 @@ pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Sh
         let own: f64 = flow.places(each).map(|at| listing.executed(at)).sum();
         own + called.within(listing, each)
     };
-    let mut found =
-        Shareable { share: 0.0, turns: 1.0, what: What::Nothing, results: Results::Apart };
+    let mut found = Shareable {
+        turns: 1.0,
+        what: What::Nothing,
+        results: Results::Apart,
+        share: 0.0,
+        time_share: 0.0,
+    };
     let mut largest = 0.0;
+    // Of which no samples are known where functions have them.
+    let (mut samples, mut calls) = (0.0, false);
     let mut turning = false;
     let mut reaching = Reaching::new(listing.sass);
     let mut open: Vec<usize> = outermost(listing, None);
@@ -141,17 +152,28 @@ pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Sh
         };
         let share = executed(each) / total;
         found.share += share;
+        samples += flow.places(each).map(|at| all_samples(listing, at)).sum::<f64>();
+        calls |= called.within(listing, each) > 0.0;
         if share > largest {
             largest = share;
             found = Shareable { turns: of_loop, what, results, ..found };
         }
     }
     found.share = found.share.min(1.0);
+    let all: f64 = listing.sass.counts.sampled().map(|at| all_samples(listing, at)).sum();
+    let is_known = all >= ENOUGH_SAMPLES.value && !calls;
+    found.time_share = if is_known { samples / all } else { found.share };
     if !turning && let Some(pieces) = statements::pieces(listing, &mut reaching) {
         let what = What::Statements(pieces.first);
-        found = Shareable { share: 1.0, turns: pieces.most, what, results: Results::Apart };
+        let (turns, results) = (pieces.most, Results::Apart);
+        found = Shareable { share: 1.0, time_share: 1.0, turns, what, results };
     }
     Some(found)
+}
+
+/// The samples of warps at a place, whatever they did there.
+fn all_samples(listing: &Listing, at: usize) -> f64 {
+    StallReason::all().map(|reason| listing.samples(at, reason)).sum()
 }
 
 /// What becomes of a loop's results once several share its turns, and the turns from which these are worth sharing; `None` where a

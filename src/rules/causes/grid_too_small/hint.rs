@@ -134,7 +134,13 @@ mod tests {
     #[test]
     fn who_shares_the_iterations_already_is_said() {
         let said = |results| {
-            let work = Shareable { share: 0.9, turns: 40.0, what: What::Turns(0), results };
+            let work = Shareable {
+                share: 0.9,
+                time_share: 0.9,
+                turns: 40.0,
+                what: What::Turns(0),
+                results,
+            };
             hint(1.0, None, 40.0, 40.0, Some(work), &[])
         };
         assert!(said(Results::OfThreads).contains("divide them among blocks as well"));

@@ -3,8 +3,10 @@
 use crate::evidence::ModeledLaunch;
 use crate::evidence::removal::Removal;
 use crate::hardware::WARP_LANES;
+use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::questions::independence::{Shareable, What};
+use crate::sass::thresholds::FEW_WARPS;
 
 /// The effect where a loop's turns are divided into so many parts for each block, and among the lanes that it leaves empty.
 pub(super) fn shared_out(
@@ -19,8 +21,9 @@ pub(super) fn shared_out(
         Some(work) if more > 1.0 => {
             let lanes = empty_lanes(threads, Some(work), more);
             let parts = more * lanes;
+            let divided = work.time_share.min(1.0 - for_few(launch, work));
             let effect = Effect {
-                least: 1.0 - work.share * (1.0 - 1.0 / parts),
+                least: 1.0 - divided * (1.0 - 1.0 / parts),
                 at_most: (parts >= 2.0).then_some(parts),
                 ..effect
             };
@@ -28,6 +31,19 @@ pub(super) fn shared_out(
         }
         _ => effect,
     }
+}
+
+/// The share of the time in which most warps wait at barriers for a few: where all warps turn in the loop, that work is another's
+/// and takes as long as before.
+fn for_few(launch: &ModeledLaunch, work: Shareable) -> f64 {
+    let (What::Turns(back) | What::Strided(back)) = work.what else { return 0.0 };
+    let Some(listing) = launch.profile.listing() else { return 0.0 };
+    let come_in = listing.executed(back) / work.turns.max(1.0);
+    if come_in <= FEW_WARPS.value * listing.executed(0) {
+        return 0.0;
+    }
+    let waits = launch.model.barriers_for_few();
+    launch.model.stall_share(&[(StallReason::Barrier, waits)])
 }
 
 /// Among how many lanes, for each that there is, the turns of a loop can be divided as well, where blocks of so many threads leave

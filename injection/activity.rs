@@ -159,6 +159,7 @@ unsafe fn translate(output: &Output, cupti: &Cupti, record: Record) {
                 let fields = Fields::new().u64(name).u32(record.u32(112)).u32(record.u32(44));
                 let fields = fields.u32(record.u32(104)).u32(record.u32(108));
                 let fields = fields.u64(record.u64(120)).u64(record.u64(128)).u64(record.u64(16));
+                let fields = fields.u64(record.u64(8));
                 output.record(Tag::Device, &[fields.as_bytes()]);
             }
             _ => {}

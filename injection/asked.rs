@@ -6,10 +6,10 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use crate::cupti::{self, Buffers, Cupti, kind};
 use crate::output::{Fields, Output, Tag};
-use crate::{activity, callers, calls, capture, names, sys};
+use crate::{activity, arguments, callers, calls, capture, names, sys};
 
-/// Kinds of records to leave out, as CUPTI's numbers separated by commas, and [`callers::KIND`]: for measuring what
-/// each costs.
+/// Kinds of records to leave out, as CUPTI's numbers separated by commas, [`callers::KIND`], and
+/// [`arguments::KIND`]: for measuring what each costs.
 const WITHOUT: &CStr = c"ADOPROF_SURVEY_WITHOUT";
 
 /// How often CUPTI hands over what is complete, in ms: what a killed process loses at most.
@@ -179,6 +179,7 @@ fn watch(cupti: &Cupti, output: &Output) {
 const END: u8 = 1;
 const TAKES_MANAGED: u8 = 2;
 const CALLER: u8 = 4;
+const ARGUMENTS: u8 = 8;
 
 /// Something about each function of both interfaces.
 type PerFunction<T> = [[T; calls::MOST as usize]; 2];
@@ -200,7 +201,9 @@ fn roles(cupti: &Cupti, domain: u32, number: u32, with_callers: bool) -> u8 {
     // SAFETY: CUPTI's texts end with a zero and stay.
     let name = unsafe { CStr::from_ptr(name) }.to_bytes();
     let role = |has: bool, bit: u8| if has { bit } else { 0 };
-    role(ENDS.iter().any(|end| name.starts_with(end)), END)
+    let launches = domain == calls::DRIVER && capture::LAUNCHES.contains(&number);
+    role(launches && !is_left_out(arguments::KIND), ARGUMENTS)
+        | role(ENDS.iter().any(|end| name.starts_with(end)), END)
         | role(name.starts_with(MANAGED), TAKES_MANAGED)
         | role(with_callers && calls::is_work(name), CALLER)
 }
@@ -208,6 +211,9 @@ fn roles(cupti: &Cupti, domain: u32, number: u32, with_callers: bool) -> u8 {
 /// Where in CUPTI's structure for function calls the call's correlation stands: 64 bytes in, in the headers of
 /// CUPTI 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5.
 const CORRELATION: usize = 64;
+
+/// Where the pointer to the function's own arguments stands, in all of them.
+const OF_CALL: usize = 16;
 
 /// CUPTI calls this before and after each watched function. `data` begins with the side: 0 before, 1 after.
 extern "C" fn called(_user: *mut c_void, domain: u32, number: u32, data: *const u32) {
@@ -226,15 +232,23 @@ extern "C" fn called(_user: *mut c_void, domain: u32, number: u32, data: *const 
     } else {
         None
     };
+    let with_arguments = roles & ARGUMENTS != 0 && !is_after && arguments::is_wanted();
     // Most of a million calls are done here.
-    if !is_flushed && !is_managed && stands_for.is_none() {
+    if !is_flushed && !is_managed && !with_arguments && stands_for.is_none() {
         return;
     }
     let (Some(output), Some(cupti)) = (Output::get(), Cupti::get()) else { return };
+    // SAFETY: CUPTI vouches for the structure; the field is aligned in it.
+    let correlation = unsafe { *data.byte_add(CORRELATION) };
     if let Some(calls) = stands_for {
-        // SAFETY: CUPTI vouches for the structure; the field is aligned in it.
-        let correlation = unsafe { *data.byte_add(CORRELATION) };
         callers::record(output, correlation, calls);
+    }
+    if with_arguments {
+        // SAFETY: a launch's, which has not been made yet; the arguments are those of this function.
+        unsafe {
+            let of_call = data.byte_add(OF_CALL).cast::<*const u8>().read_unaligned();
+            arguments::record(output, correlation, number, of_call);
+        }
     }
     if is_flushed {
         // SAFETY: takes a number: 0 does not wait for what still runs.

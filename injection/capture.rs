@@ -4,10 +4,10 @@
 //! The process is told which launch by [`KERNEL`] and [`NTH`]. Once it is copied the process ends, unless
 //! [`KEEP_RUNNING`] is set. Where it can't be copied, a sentence says why, and the program goes on.
 
-mod driver;
+pub mod driver;
 mod file;
 mod modules;
-mod parameters;
+pub mod parameters;
 mod reach;
 mod symbols;
 

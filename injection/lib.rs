@@ -17,6 +17,7 @@
 #![no_std]
 
 mod activity;
+mod arguments;
 mod asked;
 mod callers;
 mod calls;

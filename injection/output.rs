@@ -41,7 +41,7 @@ pub enum Tag {
     /// u64 start, end; u32 kind, operation, device.
     Compilation = 8,
     /// u64 name; u32 number, multiprocessors, compute capability major, minor; 16 bytes of its UUID; u64
-    /// bytes of its memory.
+    /// bytes of its memory, and what its memory moves at its peak, in kB/s.
     Device = 9,
     /// The words of the command line, each with a zero at its end.
     Command = 10,
@@ -59,6 +59,8 @@ pub enum Tag {
     Caller = 15,
     /// u64 name of the file that the process runs.
     Executable = 16,
+    /// u64 correlation; up to 16 words of a launch's parameters, u64 each, that may be addresses.
+    Arguments = 17,
 }
 
 /// What `src/rank.rs` reads: the process's own environment, because a program may set it after its start.

@@ -9,6 +9,7 @@ mod compiled_at_start_up;
 mod copies_not_overlapped;
 mod gpu_idle_between_launches;
 mod kernels_not_concurrent;
+mod kernels_not_fused;
 pub(crate) mod lanes;
 mod many_short_launches;
 mod pageable_host_memory;
@@ -70,7 +71,7 @@ pub(crate) struct Finding {
 }
 
 /// All rules.
-pub(crate) const RULES: [&Rule; 10] = [
+pub(crate) const RULES: [&Rule; 11] = [
     &gpu_idle_between_launches::RULE,
     &many_short_launches::RULE,
     &copies_not_overlapped::RULE,
@@ -80,6 +81,7 @@ pub(crate) const RULES: [&Rule; 10] = [
     &allocation_in_loop::RULE,
     &unified_memory_migration::RULE,
     &kernels_not_concurrent::RULE,
+    &kernels_not_fused::RULE,
     &compiled_at_start_up::RULE,
 ];
 

@@ -243,6 +243,7 @@ mod tests {
                     capability: [9, 0],
                     uuid: None,
                     memory_bytes: 0,
+                    memory_bytes_per_s: 0,
                 };
                 let found = residency(&shape, &device).unwrap();
                 if (found.occupancy * 100.0 - expected).abs() > 0.01 {

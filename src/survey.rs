@@ -6,6 +6,7 @@
 //! process that runs already.
 
 pub(crate) mod alike;
+pub mod buffers;
 mod busy;
 pub mod callers;
 pub mod choose;

@@ -3,8 +3,9 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem;
 use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use crate::sys::Library;
+use crate::sys::{self, Library};
 
 /// A handle or an address of the driver's.
 pub type Handle = *mut c_void;
@@ -46,7 +47,25 @@ pub struct Driver {
     load: Option<unsafe extern "C" fn(Handle) -> c_int>,
 }
 
+static KEPT: AtomicPtr<Driver> = AtomicPtr::new(ptr::null_mut());
+static ATTEMPTS: AtomicU8 = AtomicU8::new(0);
+
 impl Driver {
+    /// The functions, looked up once; `None` where the driver lacks one, and to whoever asks while another thread looks.
+    pub fn kept() -> Option<&'static Self> {
+        if ATTEMPTS.swap(1, Ordering::AcqRel) == 0 {
+            let place = Self::open().zip(sys::memory(mem::size_of::<Self>()));
+            if let Some((driver, place)) = place {
+                let place = place.cast::<Self>();
+                // SAFETY: fresh memory, large enough and aligned to a page, which is never given back.
+                unsafe { place.write(driver) };
+                KEPT.store(place, Ordering::Release);
+            }
+        }
+        // SAFETY: null or what was put there, which stays for ever.
+        unsafe { KEPT.load(Ordering::Acquire).as_ref() }
+    }
+
     /// The functions of the loaded driver; `None` where it lacks one, as before CUDA 12.4.
     pub fn open() -> Option<Self> {
         let library = Library::loaded(c"libcuda.so.1")?;

@@ -115,6 +115,30 @@ impl Launch {
         file: &File,
         mut each: impl FnMut(u64),
     ) -> bool {
+        let write = |index: usize, offset: usize, bytes: &[u8]| {
+            let offset = (offset as u64).to_le_bytes();
+            let is_written = file.record(Tag::Parameter, index as u32, &[&offset, bytes]);
+            for word in bytes.chunks_exact(8) {
+                if let Ok(word) = word.try_into() {
+                    each(u64::from_le_bytes(word));
+                }
+            }
+            is_written
+        };
+        // SAFETY: as the caller vouches.
+        unsafe { self.each_parameter(driver, function, write) }
+    }
+
+    /// Hands over each parameter's number, offset, and bytes, as long as the answer is true; false where not all were.
+    ///
+    /// # Safety
+    /// The launch is about to be made.
+    pub unsafe fn each_parameter(
+        &self,
+        driver: &Driver,
+        function: Handle,
+        mut each: impl FnMut(usize, usize, &[u8]) -> bool,
+    ) -> bool {
         // SAFETY: the launch is about to be made, so that `extra` is as CUDA wants it.
         let packed = unsafe { self.packed() };
         for index in 0..MOST_PARAMETERS {
@@ -131,14 +155,8 @@ impl Launch {
                 };
                 &*ptr::slice_from_raw_parts(from, size)
             };
-            if !file.record(Tag::Parameter, index as u32, &[&(offset as u64).to_le_bytes(), bytes])
-            {
+            if !each(index, offset, bytes) {
                 return false;
-            }
-            for word in bytes.chunks_exact(8) {
-                if let Ok(word) = word.try_into() {
-                    each(u64::from_le_bytes(word));
-                }
             }
         }
         true

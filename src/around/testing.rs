@@ -22,8 +22,14 @@ impl Made {
         let mut made = Self { host: 1000 * US, ..Self::default() };
         made.process.shapes = shapes;
         let name = "NVIDIA Stand-in".to_owned();
-        let device =
-            Device { name, multiprocessors: 100, capability: [9, 0], uuid: None, memory_bytes: 0 };
+        let device = Device {
+            name,
+            multiprocessors: 100,
+            capability: [9, 0],
+            uuid: None,
+            memory_bytes: 0,
+            memory_bytes_per_s: 1_000_000_000_000,
+        };
         made.process.devices.insert(0, device);
         made
     }

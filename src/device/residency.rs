@@ -83,7 +83,14 @@ mod tests {
 
     fn of(capability: [u32; 2], threads: u32, registers: u32, shared: u32) -> Option<Residency> {
         let name = "NVIDIA X".to_owned();
-        let device = Device { name, multiprocessors: 132, capability, uuid: None, memory_bytes: 0 };
+        let device = Device {
+            name,
+            multiprocessors: 132,
+            capability,
+            uuid: None,
+            memory_bytes: 0,
+            memory_bytes_per_s: 0,
+        };
         let shape = Shape {
             kernel: "k".to_owned(),
             grid: [132, 10, 1],
@@ -140,8 +147,14 @@ mod tests {
     #[test]
     fn what_is_asked_for_at_the_launch_counts_with_the_kernels_own() {
         let name = "NVIDIA X".to_owned();
-        let device =
-            Device { name, multiprocessors: 132, capability: [9, 0], uuid: None, memory_bytes: 0 };
+        let device = Device {
+            name,
+            multiprocessors: 132,
+            capability: [9, 0],
+            uuid: None,
+            memory_bytes: 0,
+            memory_bytes_per_s: 0,
+        };
         let shape = Shape {
             kernel: "k".to_owned(),
             grid: [132, 1, 1],

@@ -108,6 +108,7 @@ mod tests {
                 capability: [9, 0],
                 uuid: Some(format!("GPU-{number}")),
                 memory_bytes: 0,
+                memory_bytes_per_s: 0,
             };
             process.devices.insert(0, device);
             process

@@ -208,8 +208,15 @@ impl Reader {
                 let capability = [fields.u32(), fields.u32()];
                 let (name_later, uuid) = (String::new(), uuid(fields.take()));
                 let memory_bytes = fields.u64();
-                let device =
-                    Device { name: name_later, multiprocessors, capability, uuid, memory_bytes };
+                let memory_bytes_per_s = fields.u64().saturating_mul(1000);
+                let device = Device {
+                    name: name_later,
+                    multiprocessors,
+                    capability,
+                    uuid,
+                    memory_bytes,
+                    memory_bytes_per_s,
+                };
                 self.devices.push((name, number, device));
             }
             10 => {
@@ -241,6 +248,11 @@ impl Reader {
                 self.stacks.caller(correlation, calls, fields.u64());
             }
             16 => self.stacks.executable(fields.u64()),
+            17 => {
+                let correlation = fields.u64() as u32;
+                let words = fields.0.chunks_exact(8).filter_map(|word| word.try_into().ok());
+                process.arguments.insert(correlation, words.map(u64::from_le_bytes).collect());
+            }
             // A newer library than this reader can't be: both are in one binary.
             _ => {}
         }

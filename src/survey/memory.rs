@@ -76,7 +76,20 @@ impl Change {
 pub struct Memory {
     /// For each place, from when on so many bytes were allocated there.
     steps: BTreeMap<Home, Vec<(u64, u64)>>,
+    /// What was allocated at each address of devices' memory.
+    allocations: BTreeMap<u64, Vec<Allocation>>,
 }
+
+/// Memory at an address, from when to when it was there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Allocation {
+    bytes: u64,
+    from: u64,
+    until: u64,
+}
+
+/// Allocations that began before an address, of which one may hold it: others were given back meanwhile.
+const MOST_BEFORE: usize = 16;
 
 /// Memory that a kernel can reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -106,6 +119,14 @@ impl Memory {
             // What lay at the same address was given back without a record, as a reset of the device does.
             let before = live.remove(&change.address);
             let after = change.bytes.map(|bytes| (change.home, bytes));
+            let there = memory.allocations.get_mut(&change.address);
+            if let Some(last) = there.and_then(|all| all.last_mut()).filter(|_| before.is_some()) {
+                last.until = last.until.min(change.time);
+            }
+            if let Some((_, bytes)) = after.filter(|(home, _)| *home != Home::Pinned) {
+                let allocation = Allocation { bytes, from: change.time, until: u64::MAX };
+                memory.allocations.entry(change.address).or_default().push(allocation);
+            }
             if let Some((home, bytes)) = before {
                 let total = totals.entry(home).or_default();
                 *total = total.saturating_sub(bytes);
@@ -135,6 +156,17 @@ impl Memory {
             device: at(Home::Device(device)).saturating_add(at(Home::Managed)),
             host: at(Home::Pinned),
         })
+    }
+
+    /// Where the memory ends that an address lay in at a time; `None` where it was none of a device's.
+    #[must_use]
+    pub(crate) fn end_of(&self, address: u64, time: u64) -> Option<u64> {
+        let before = self.allocations.range(..=address).rev().take(MOST_BEFORE);
+        let mut ends = before.flat_map(|(begin, all)| {
+            let live = all.iter().filter(|each| (each.from..=each.until).contains(&time));
+            live.map(|each| begin.saturating_add(each.bytes))
+        });
+        ends.find(|end| address < *end)
     }
 
     /// The most that lay in a device's memory at once, bytes, with all managed memory.

@@ -1,7 +1,7 @@
 //! What a process did, as CUPTI recorded it. Times are CUPTI's, in ns; only their differences mean
 //! something, within one process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::callers::Callers;
 use super::memory::Memory;
@@ -61,6 +61,8 @@ pub struct Process {
     pub migrations: Vec<Migration>,
     /// Code compiled or loaded from the cache at run time.
     pub compilations: Vec<Compilation>,
+    /// The words among the parameters of launches that may be addresses, by the launch's correlation.
+    pub arguments: HashMap<u32, Vec<u64>>,
     /// Who made its calls, of some of them.
     pub callers: Callers,
     /// How much memory it had allocated, over time.
@@ -248,4 +250,6 @@ pub struct Device {
     pub uuid: Option<String>,
     /// Its memory, bytes; 0 where that was not recorded.
     pub memory_bytes: u64,
+    /// What its memory moves at its peak, bytes per second; 0 where that was not recorded.
+    pub memory_bytes_per_s: u64,
 }

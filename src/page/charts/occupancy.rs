@@ -86,6 +86,7 @@ fn device(launch: &Launch) -> Option<Device> {
         capability: [major, minor],
         uuid: None,
         memory_bytes: 0,
+        memory_bytes_per_s: 0,
     })
 }
 

@@ -24,8 +24,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// What a launch was given must take this share of its time to be moved at the memory's peak rate, at least: a pass that writes
-/// what it reads moves it twice, and passes reach four fifths of the peak and more.
-const STREAMS: f64 = 0.4;
+/// what it reads moves it twice, and plain passes reach two thirds of the peak (an element per thread, H100: 34% in place).
+const STREAMS: f64 = 0.3;
 
 /// And at most this multiple of it, which a cache can give; where it would take longer the kernel leaves some of it alone.
 const FROM_CACHE: f64 = 2.5;
@@ -223,9 +223,9 @@ mod tests {
     fn only_kernels_as_fast_as_their_memory_are_passes() {
         assert!(is_found(&[(0, 200, &[0, 1]), (1, 200, &[1, 2])]));
         assert!(!is_found(&[(0, 200, &[0, 1]), (1, 200, &[2, 3])]), "other memory");
-        // 200 µs of moving in 500, and in 80.
-        assert!(is_found(&[(0, 200, &[0, 1]), (1, 500, &[1, 2])]));
-        assert!(!is_found(&[(0, 200, &[0, 1]), (1, 501, &[1, 2])]), "it does other work");
+        // 200 µs of moving in 666, and in 80.
+        assert!(is_found(&[(0, 200, &[0, 1]), (1, 666, &[1, 2])]));
+        assert!(!is_found(&[(0, 200, &[0, 1]), (1, 667, &[1, 2])]), "it does other work");
         assert!(is_found(&[(0, 80, &[0, 1]), (1, 200, &[1, 2])]));
         assert!(!is_found(&[(0, 79, &[0, 1]), (1, 200, &[1, 2])]), "it can't go over all of it");
     }

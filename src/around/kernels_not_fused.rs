@@ -104,7 +104,7 @@ fn check(run: &Run) -> Option<Found> {
         ),
         evidence: vec![
             Evidence::new("kernels behind one with the same memory", count as f64, ""),
-            Evidence::new("shared memory", moved, "byte"),
+            Evidence::new("memory that they go over again", moved, "byte"),
             Evidence::new("time to move it again", likely, "ns"),
         ],
         blamed: blamed(&passes, &goes),

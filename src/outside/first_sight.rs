@@ -87,6 +87,7 @@ mod tests {
             ("programs.md", "The fourteenth draw"),
             ("programs.md", "The fifteenth draw"),
             ("programs.md", "The sixteenth draw"),
+            ("programs.md", "The seventeenth draw"),
             ("triton.md", "A fifth set"),
             ("triton.md", "An eighth set"),
             ("triton.md", "A ninth set"),
@@ -104,6 +105,8 @@ mod tests {
             ("triton.md", "A twenty-first set"),
             ("triton.md", "A twenty-second set"),
             ("triton.md", "A twenty-third set"),
+            ("triton.md", "A twenty-fourth set"),
+            ("triton.md", "A twenty-fifth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -122,6 +125,10 @@ mod tests {
             ("elsewhere.md", "A twentieth set of fixes"),
             ("elsewhere.md", "A twenty-first set of fixes"),
             ("elsewhere.md", "A twenty-second set of fixes"),
+            ("elsewhere.md", "A twenty-third set of fixes"),
+            ("elsewhere.md", "A twenty-fourth set of fixes"),
+            ("elsewhere.md", "A twenty-fifth set of fixes"),
+            ("elsewhere.md", "What other first findings gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -162,9 +162,11 @@ impl Memory {
     #[must_use]
     pub(crate) fn end_of(&self, address: u64, time: u64) -> Option<u64> {
         let before = self.allocations.range(..=address).rev().take(MOST_BEFORE);
-        let mut ends = before.flat_map(|(begin, all)| {
-            let live = all.iter().filter(|each| (each.from..=each.until).contains(&time));
-            live.map(|each| begin.saturating_add(each.bytes))
+        // A program may allocate at one address a million times.
+        let mut ends = before.filter_map(|(begin, all)| {
+            let next = all.partition_point(|each| each.from <= time);
+            let last = all.get(next.checked_sub(1)?).filter(|each| time <= each.until)?;
+            Some(begin.saturating_add(last.bytes))
         });
         ends.find(|end| address < *end)
     }
@@ -238,6 +240,22 @@ mod tests {
             (5, 0, GB, 0, 1, DEVICE),
         ]);
         assert_eq!((device(&odd, 0, 9), odd.peak(0)), (0, GB));
+    }
+
+    #[test]
+    fn an_address_lies_in_what_was_there_at_the_time() {
+        let memory = memory(&[
+            (10, 0x1000, 0x100, 0, 1, DEVICE),
+            (20, 0x1000, 0, 0, 2, DEVICE),
+            (30, 0x1000, 0x800, 0, 1, DEVICE),
+            (30, 0x4000, 0x100, 0, 1, PINNED),
+        ]);
+        let end = |address, time| memory.end_of(address, time);
+        assert_eq!(
+            [9, 10, 25, 30].map(|time| end(0x1080, time)),
+            [None, Some(0x1100), None, Some(0x1800)]
+        );
+        assert_eq!((end(0x1800, 40), end(0x0fff, 40), end(0x4000, 40)), (None, None, None));
     }
 
     #[test]

@@ -78,3 +78,38 @@ fn filled(launch: &ModeledLaunch, work: Shareable, lanes: f64, effect: Effect) -
     let of_lanes = removal.effect(launch);
     Effect { removed: of_lanes.removed, stalls: of_lanes.stalls, ..effect }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::threshold::LATENCY;
+    use crate::metric::stall::StallReason;
+    use crate::rules::causes::grid_too_small::{GRID, RULE, SMS};
+    use crate::rules::testing::{check, sass};
+
+    #[test]
+    fn what_a_few_warps_do_for_all_is_not_shared_out() {
+        // A loop of the block's ten warps, and a branch of one of them, for which nine wait at a barrier.
+        let few = |waits: f64| {
+            let code = [
+                ("MOV R0, RZ", 10.0),
+                ("LDG.E R4, desc[UR4][R2.64]", 400.0),
+                ("FADD R0, R0, R4", 400.0),
+                ("IADD3 R2, R2, 0x4, RZ", 400.0),
+                ("@P0 BRA 0x110", 400.0),
+                ("@P1 BRA 0x170", 10.0),
+                ("FADD R1, R1, R2", 1.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 10.0), // 0x170
+                ("EXIT", 10.0),
+            ];
+            let mut few = sass(&[(GRID, 1.0), (SMS, 132.0)], &code);
+            few.instructions[7].counters.stall_samples[StallReason::Barrier as usize] = 9.0;
+            few.set(&StallReason::Barrier.ratio_metric(), Some(waits));
+            few.set(&StallReason::LongScoreboard.ratio_metric(), Some(100.0 - waits));
+            few.set(LATENCY, Some(100.0));
+            check(&RULE, &few).unwrap().effect.least
+        };
+        let loop_alone = 1.0 - 1600.0 / 1641.0 * (1.0 - 1.0 / 40.0);
+        assert!((few(0.0) - loop_alone).abs() < 1e-9, "{}", few(0.0));
+        assert!((few(40.0) - (1.0 - 0.6 * (1.0 - 1.0 / 40.0))).abs() < 1e-9, "{}", few(40.0));
+    }
+}

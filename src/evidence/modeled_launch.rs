@@ -154,7 +154,7 @@ pub(crate) const OCCUPANCY_LIMITS: [&str; 5] = [
 
 pub(crate) const GRID: &str = "launch__grid_size";
 pub(crate) const SMS: &str = "launch__sm_count";
-const BLOCK: &str = "launch__block_size";
+pub(crate) const BLOCK: &str = "launch__block_size";
 const ROUNDED_WAVES: &str = "launch__waves_per_multiprocessor";
 
 /// What [`ModeledLaunch::full_lanes`] reads.

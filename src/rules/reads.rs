@@ -75,22 +75,42 @@ fn declared() -> BTreeSet<&'static str> {
     RULES.iter().flat_map(|rule| of_rule(rule)).chain(of_model()).collect()
 }
 
-/// What is read of a launch without being declared, each with its reader.
-fn undeclared(launch: &Launch) -> Vec<String> {
-    let (of_model, rules) = (of_model(), RULES.iter());
-    let (model, read) = spy::reads(|| Model::new(launch));
-    let beyond = |reader: &str, declared: &BTreeSet<&str>, read: BTreeSet<String>| {
-        let beyond = read.into_iter().filter(|name| !declared.contains(name.as_str()));
-        beyond.map(|name| format!("{reader} reads {name}")).collect::<Vec<_>>()
-    };
-    let mut found = beyond("the model", &of_model, read);
-    let case = ModeledLaunch { profile: launch, model: &model };
-    for rule in rules.filter(|rule| rule.missing(launch).is_empty()) {
-        let (_, read) = spy::reads(|| (rule.check)(&case));
-        found.extend(beyond(rule.name, &of_rule(rule), read));
-    }
-    found
+/// What one launch's diagnosis reads.
+struct Reads {
+    model: BTreeSet<String>,
+    /// Of each rule that nothing is missing for: whether it finds something, and what it reads.
+    rules: Vec<(&'static Rule, bool, BTreeSet<String>)>,
 }
+
+impl Reads {
+    fn of(launch: &Launch) -> Self {
+        let (model, of_model) = spy::reads(|| Model::new(launch));
+        let case = ModeledLaunch { profile: launch, model: &model };
+        let able = RULES.iter().filter(|rule| rule.missing(launch).is_empty());
+        let rules = able.map(|rule| {
+            let (finding, read) = spy::reads(|| (rule.check)(&case));
+            (*rule, finding.is_some(), read)
+        });
+        Self { model: of_model, rules: rules.collect() }
+    }
+
+    /// What is read without being declared, each with its reader.
+    fn undeclared(&self) -> Vec<String> {
+        let beyond = |reader: &str, declared: &BTreeSet<&str>, read: &BTreeSet<String>| {
+            let beyond = read.iter().filter(|name| !declared.contains(name.as_str()));
+            beyond.map(|name| format!("{reader} reads {name}")).collect::<Vec<_>>()
+        };
+        let mut found = beyond("the model", &of_model(), &self.model);
+        for (rule, _, read) in &self.rules {
+            found.extend(beyond(rule.name, &of_rule(rule), read));
+        }
+        found
+    }
+}
+
+/// What the diagnosis of each recorded launch reads.
+static READ: LazyLock<Vec<(&Recorded, Reads)>> =
+    LazyLock::new(|| RECORDED.par_iter().map(|one| (one, Reads::of(&one.launch))).collect());
 
 /// Each launch of a list without each of the declared metrics that it has, and what was left out.
 fn without_one(
@@ -125,8 +145,7 @@ fn silent_change(one: &Recorded, name: &str, launch: &Launch) -> Option<String> 
 
 #[test]
 fn what_is_read_of_the_recordings_is_declared() {
-    let mut found: Vec<String> =
-        RECORDED.par_iter().flat_map_iter(|one| undeclared(&one.launch)).collect();
+    let mut found: Vec<String> = READ.iter().flat_map(|(_, reads)| reads.undeclared()).collect();
     found.sort();
     found.dedup();
     assert!(found.is_empty(), "{found:#?}");
@@ -134,7 +153,8 @@ fn what_is_read_of_the_recordings_is_declared() {
 
 #[test]
 fn what_is_read_where_one_is_missing_is_declared() {
-    let look = |_: &Recorded, _: &str, launch: &Launch| undeclared(launch).into_iter().next();
+    let look =
+        |_: &Recorded, _: &str, launch: &Launch| Reads::of(launch).undeclared().into_iter().next();
     let mut found = without_one(&sample(), look);
     found.sort();
     found.dedup();
@@ -143,22 +163,16 @@ fn what_is_read_where_one_is_missing_is_declared() {
 
 #[test]
 fn no_rule_declares_what_it_never_reads() {
-    let pairs = |one: &Recorded| {
-        let model = Model::new(&one.launch);
-        let case = ModeledLaunch { profile: &one.launch, model: &model };
-        let mut pairs = (BTreeSet::new(), BTreeSet::new());
-        for rule in RULES.iter().filter(|rule| rule.unrecorded.is_none()) {
-            let (found, read) = spy::reads(|| (rule.check)(&case));
-            pairs.0.extend(read.into_iter().map(|metric| (rule.name, metric)));
-            let reads = rule.sharpened_by.iter().filter(|_| found.is_some());
-            let deciding = reads.flat_map(|reads| reads.deciding(&one.launch));
-            pairs.1.extend(deciding.map(|metric| (rule.name, (*metric).to_owned())));
+    let (mut read, mut declared) = (BTreeSet::new(), BTreeSet::new());
+    for (one, reads) in READ.iter() {
+        let recorded = reads.rules.iter().filter(|(rule, ..)| rule.unrecorded.is_none());
+        for (rule, finds, of_rule) in recorded {
+            read.extend(of_rule.iter().map(|metric| (rule.name, metric.as_str())));
+            let sharper = rule.sharpened_by.iter().filter(|_| *finds);
+            let deciding = sharper.flat_map(|reads| reads.deciding(&one.launch));
+            declared.extend(deciding.map(|metric| (rule.name, *metric)));
         }
-        pairs
-    };
-    let (read, declared) = RECORDED.par_iter().map(pairs).reduce(Default::default, |a, b| {
-        (a.0.into_iter().chain(b.0).collect(), a.1.into_iter().chain(b.1).collect())
-    });
+    }
     let unread: Vec<_> = declared.difference(&read).collect();
     assert!(unread.is_empty(), "{unread:#?}");
 }

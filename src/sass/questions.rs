@@ -36,6 +36,7 @@ mod queue;
 pub mod reductions;
 pub mod rereadings;
 pub mod rows_in_turn;
+pub mod runs;
 pub mod same_for_block;
 pub mod same_for_blocks;
 pub mod same_for_lanes;

@@ -28,9 +28,19 @@ pub const THRESHOLDS: &[Threshold] = &[
     WINDOW_VALUES,
     TO_THE_LOOP,
     FRAGMENT_BYTES,
+    RUN_SECTORS,
     MOST_FOLLOWED,
     MOST_PER_ACCESS,
 ];
+
+/// Sectors of a run that lanes could share.
+pub const RUN_SECTORS: Threshold = Threshold {
+    what: "sectors of a run of neighbouring elements that a lane goes through by itself, for lanes to share it, at least",
+    value: 2.0,
+    unit: "sector",
+    source: "derivation: lanes side by side touch one sector more where a run begins in the middle of one; of two sectors or more, that \
+             is less than half as much again",
+};
 
 /// How much of a row a matrix instruction sums over.
 pub const FRAGMENT_BYTES: Threshold = Threshold {

@@ -8,7 +8,7 @@ mod spread;
 mod tests;
 
 use crate::evidence::kept_state::{self, KeptState};
-use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, GRID};
+use crate::evidence::modeled_launch::{BLOCK, BLOCKS_AT_ONCE, GRID};
 use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
 use crate::finding::Evidence;
@@ -43,6 +43,9 @@ const MOSTLY_EXCESS: f64 = 0.5;
 /// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
 /// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
 const SHIFTED: f64 = 1.5;
+
+/// Bytes of an SM's L1 and shared memory together.
+const L1_BYTES: f64 = 262_144.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -89,6 +92,12 @@ the sectors moves.",
             source: "definition: most of what they move is needed by nobody",
         },
         Threshold {
+            what: "constant: bytes of an SM's L1 and shared memory together; where threads stand at more lines, L1 can't hold them",
+            value: L1_BYTES,
+            unit: "byte",
+            source: "NVIDIA, Hopper Tuning Guide, 2023: 256 KB, the most of all architectures so far",
+        },
+        Threshold {
             what: "constant: elements of a tile in shared memory that each thread takes, so that a part of the blocks is enough where \
                    starting them takes longest",
             value: OF_A_TILE,
@@ -106,7 +115,7 @@ the sectors moves.",
     ],
     needs: &[SECTORS, IDEAL],
     sharpened_by: &[
-        Reads::only_where(has_excess, &[REQUESTS, SHARED, FROM_L1, READ, WRITTEN]),
+        Reads::only_where(has_excess, &[REQUESTS, SHARED, FROM_L1, READ, WRITTEN, BLOCK]),
         Reads::only_where(has_excess_beside_local, &local_memory::BEYOND_L1),
         local_memory::BY_HIT_RATE,
         BLOCKS_AT_ONCE,

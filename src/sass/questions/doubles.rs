@@ -5,13 +5,15 @@ use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::{Sass, Use};
 use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::alike;
 
 /// Double-precision arithmetic on values that are no doubles in memory: chains of it that neither begin at a 64-bit
 /// load nor end in a 64-bit store or atomic. A load of one address by all threads of a block fetches a parameter, such as
-/// a rate, and no data: it does not ask for doubles, just as a double that the kernel is given does not.
+/// a rate, and no data: it does not ask for doubles, just as a double that the kernel is given does not. Neither do doubles
+/// in shared memory where all that passes through it in accesses as wide are doubles that the kernel has made.
 #[derive(Debug)]
 pub struct Strays {
     /// Chains with which floats are exchanged, as a literal like `0.5` next to floats or a maths function of the wrong
@@ -35,6 +37,7 @@ pub fn strays(listing: &Listing) -> Strays {
     let mut declared = Marks::new(sass.entries.len());
     let mut conversions: Vec<(u32, u32)> = Vec::new();
     let mut sources = Sources::new(listing);
+    let shared = passed_through_shared_memory(listing, &mut sources);
     // Only kernels that load doubles for their arithmetic pay for it.
     let mut own = None;
     for (index, entry) in listing.entries() {
@@ -49,6 +52,8 @@ pub fn strays(listing: &Listing) -> Strays {
                 let family = sass.entries[source].family;
                 match (entry.family, family) {
                     (Family::Fp64, Family::Fp64) => chains.join(index, source),
+                    (Family::Fp64, _) if shared[source] => chains.join(index, source),
+                    (_, Family::Fp64) if shared[index] => chains.join(index, source),
                     (Family::Fp64, Family::Load(_))
                         if sass.entries[source].width >= 8
                             && own.get_or_insert_with(|| alike::of_threads_own(listing))
@@ -62,6 +67,12 @@ pub fn strays(listing: &Listing) -> Strays {
                     (Family::ConvertFp64, Family::Fp64) => {
                         conversions.push((place(index), place(source)));
                     }
+                    (Family::ConvertFp64, Family::Load(Space::Shared)) if shared[source] => {
+                        conversions.push((place(index), place(source)));
+                    }
+                    (Family::Store(Space::Shared), Family::ConvertFp64) if shared[index] => {
+                        conversions.push((place(source), place(index)));
+                    }
                     (_, Family::Fp64) if ends => {
                         declared.insert(source);
                     }
@@ -69,6 +80,11 @@ pub fn strays(listing: &Listing) -> Strays {
                 }
             }
         }
+    }
+    // Which load reads what a store has written is not followed: they are one set.
+    let mut exchanges = shared.iter();
+    if let Some(first) = exchanges.next() {
+        exchanges.for_each(|each| chains.join(first, each));
     }
     let mut declared_roots = Marks::new(sass.entries.len());
     for index in declared.iter() {
@@ -85,25 +101,7 @@ pub fn strays(listing: &Listing) -> Strays {
     };
     let (with_floats, with_integers, rounded) =
         (roots_of("F2F"), roots_of("I2F"), roots_of("FRND"));
-    // A kernel's parameter that is a double is one because someone wants doubles, also behind a rounding.
-    let reads_parameter = |at: usize| listing.text(at).contains("c[0x0]");
-    let mut given = none();
-    for index in (0..sass.entries.len()).filter(|&at| is_double(at) && reads_parameter(at)) {
-        given.insert(chains.root(index));
-    }
-    let mut rounds_given = none();
-    for &(conversion, double) in &conversions {
-        let at = conversion as usize;
-        let is_given = given[chains.root(double as usize)] || reads_parameter(at);
-        if is_given && listing.text(at).contains("FRND") {
-            rounds_given.insert(at);
-        }
-    }
-    for &(conversion, double) in &conversions {
-        if rounds_given[conversion as usize] {
-            given.insert(chains.root(double as usize));
-        }
-    }
+    let given = of_parameters(listing, &mut chains, &conversions);
     let mut strays = |is_stray: &dyn Fn(usize) -> bool| {
         let mut strays = Marks::of(sass.entries.len(), |index| {
             let root = chains.root(index);
@@ -122,6 +120,65 @@ pub fn strays(listing: &Listing) -> Strays {
             rounded[root] && with_integers[root] && !with_floats[root] && !given[root]
         }),
     }
+}
+
+/// The chains that a double among the kernel's parameters takes part in, also behind a rounding: it is one because someone wants
+/// doubles.
+fn of_parameters(listing: &Listing, chains: &mut Chains, conversions: &[(u32, u32)]) -> Marks {
+    let sass = listing.sass;
+    let none = || Marks::new(sass.entries.len());
+    let is_double = |index: usize| sass.entries[index].family == Family::Fp64;
+    let reads_parameter = |at: usize| listing.text(at).contains("c[0x0]");
+    let mut given = none();
+    for index in (0..sass.entries.len()).filter(|&at| is_double(at) && reads_parameter(at)) {
+        given.insert(chains.root(index));
+    }
+    let mut rounds_given = none();
+    for &(conversion, double) in conversions {
+        let at = conversion as usize;
+        let is_given = given[chains.root(double as usize)] || reads_parameter(at);
+        if is_given && listing.text(at).contains("FRND") {
+            rounds_given.insert(at);
+        }
+    }
+    for &(conversion, double) in conversions {
+        if rounds_given[conversion as usize] {
+            given.insert(chains.root(double as usize));
+        }
+    }
+    given
+}
+
+/// The wide accesses to shared memory, where nothing but doubles that the kernel has made passes through it in them; none
+/// elsewhere.
+fn passed_through_shared_memory(listing: &Listing, sources: &mut Sources) -> Marks {
+    let sass = listing.sass;
+    let none = || Marks::new(sass.entries.len());
+    let mut wide = none();
+    for (index, entry) in listing.entries() {
+        match entry.family {
+            Family::AsyncCopy => return none(),
+            Family::Load(Space::Shared) if entry.width >= 8 => {
+                wide.insert(index);
+            }
+            Family::Store(Space::Shared) if entry.width >= 8 => {
+                for each in sass.uses(index).iter().filter(|each| each.role == Role::Data) {
+                    let makes_doubles = |&source: &usize| {
+                        let family = sass.entries[source].family;
+                        let converts = || listing.text(source).starts_with("F2F.F64");
+                        family == Family::Fp64 || family == Family::ConvertFp64 && converts()
+                    };
+                    let made = sources.of(index, *each);
+                    if made.is_empty() || !made.iter().all(makes_doubles) {
+                        return none();
+                    }
+                }
+                wide.insert(index);
+            }
+            _ => {}
+        }
+    }
+    wide
 }
 
 /// Where values come from, copies and selections looked through, with room that is used again.
@@ -241,6 +298,33 @@ mod tests {
         assert_eq!(of(&stored), [0, 1]);
         let loaded = ["LDG.E R2, desc[UR4][R20.64]", "DADD R4, R2, 1", "F2F.F32.F64 R0, R4"];
         assert_eq!(of(&loaded), [1, 2]);
+    }
+
+    #[test]
+    fn doubles_that_threads_exchange_in_shared_memory_are_no_data() {
+        let exchanged = |stored: &'static str| {
+            of(&[
+                "LDG.E R0, desc[UR4][R20.64]",
+                "F2F.F64.F32 R2, R0",
+                "DMUL R4, R2, R2",
+                stored, // 3
+                "BAR.SYNC.DEFER_BLOCKING 0x0",
+                "LDS.64 R8, [R30]",
+                "DADD R10, R8, 1",
+                "F2F.F32.F64 R0, R10",
+                "STG.E desc[UR4][R20.64], R0",
+            ])
+        };
+        assert_eq!(exchanged("STS.64 [R31], R4"), [1, 2, 6, 7]);
+        // Data that was copied there may be doubles.
+        let copied = of(&[
+            "LDG.E.64 R4, desc[UR4][R20.64]",
+            "STS.64 [R31], R4",
+            "LDS.64 R8, [R30]",
+            "DADD R10, R8, 1",
+            "F2F.F32.F64 R0, R10",
+        ]);
+        assert!(copied.is_empty(), "{copied:?}");
     }
 
     #[test]

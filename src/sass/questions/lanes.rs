@@ -4,6 +4,7 @@
 //! the same in most others. What was loaded and what a launch's parameters say is not known.
 
 mod next_block;
+mod next_turn;
 mod values;
 
 use crate::sass::Listing;
@@ -11,6 +12,7 @@ use crate::sass::questions::index_parts;
 use values::Values;
 
 pub use next_block::bytes_to_next_block;
+pub use next_turn::bytes_to_next_turn;
 
 /// A value of each lane.
 pub type Lanes = [u32; 32];

@@ -23,7 +23,8 @@ pub(super) fn cost(
     };
     // No other order of the lanes makes a gather dense.
     let gathered = of_gathers(|row| row.counters.l2_sectors_global);
-    let dense = (ideal - of_gathers(|row| row.counters.l2_sectors_global_ideal)).max(0.0);
+    let dense = (ideal - of_gathers(|row| row.counters.l2_sectors_global_ideal)).max(0.0)
+        + gathers.begin_within();
     let ideal = (dense + gathered).min(sectors).max(ideal);
     let mut removed = Vec::new();
     let mut payers = Vec::new();

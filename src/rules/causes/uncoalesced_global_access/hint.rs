@@ -46,6 +46,14 @@ pub(super) fn hint(
             ),
         };
     }
+    if *layout == Layout::InRuns {
+        return format!(
+            "Let neighbouring lanes of a warp access neighbouring addresses at {}: each lane goes through a run of elements of its \
+             own there, from where it has loaded that the run begins. Give each run to a warp and let its lanes stride along it; \
+             where runs are short, to 8 or 16 lanes.",
+            place(locations, "the hottest access"),
+        );
+    }
     if *layout == Layout::Shifted {
         return format!(
             "The lanes at {} already access neighbouring addresses but begin in the middle of a \

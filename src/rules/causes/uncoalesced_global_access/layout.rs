@@ -6,6 +6,7 @@ use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::hardware::{SECTOR_BYTES, WIDEST_ACCESS_BYTES};
 use crate::sass::questions::lanes::bytes_to_next_block;
+use crate::sass::questions::runs::runs_of_lanes;
 use crate::sass::questions::sharing::gathers::{Sender, sent_by_values};
 use crate::sass::{Family, Listing};
 
@@ -20,6 +21,8 @@ pub(super) enum Layout {
     InPieces(Pieces),
     /// Side by side, from the middle of a sector on.
     Shifted,
+    /// Each in a run of neighbouring elements that it goes through by itself, wherever that begins.
+    InRuns,
     /// Where values send them.
     Gathered(Sender),
 }
@@ -27,7 +30,7 @@ pub(super) enum Layout {
 impl Layout {
     /// True where a stride sets the lanes apart.
     pub(super) fn is_strided(&self) -> bool {
-        matches!(self, Self::Strided | Self::AcrossBlocks)
+        matches!(self, Self::Strided | Self::AcrossBlocks | Self::InRuns)
     }
 }
 
@@ -36,6 +39,9 @@ pub(super) fn layout(launch: &ModeledLaunch, shifted: bool, gathers: &Gathers) -
         return Layout::Shifted;
     }
     let Some((listing, most)) = most_excess(launch) else { return Layout::Strided };
+    if gathers.is_in_runs(listing.row(most)) {
+        return Layout::InRuns;
+    }
     if let Some(sender) = gathers.sender(listing.row(most)) {
         return Layout::Gathered(sender);
     }
@@ -117,29 +123,50 @@ pub(super) fn excess(row: &SourceRow) -> f64 {
 }
 
 /// The accesses with excess whose lanes go where values send them, by their addresses: no other order of the lanes
-/// makes them dense.
-pub(super) struct Gathers(Vec<(u64, Sender)>);
+/// makes them dense. Not those that only begin there: lanes that share a run of elements go side by side.
+pub(super) struct Gathers {
+    sent: Vec<(u64, Sender)>,
+    /// Those that go through runs, with the runs that they begin.
+    in_runs: Vec<(u64, f64)>,
+}
 
 impl Gathers {
     pub(super) fn of(launch: &ModeledLaunch) -> Self {
-        let Some(listing) = launch.profile.listing() else { return Self(Vec::new()) };
+        let Some(listing) = launch.profile.listing() else {
+            return Self { sent: Vec::new(), in_runs: Vec::new() };
+        };
         let gathers = sent_by_values(
             &listing,
             |at| is_wide(listing.row(at)),
             |at| !is_apart(listing.row(at)),
         );
-        let address = |(at, sender)| Some((listing.row(at).address?, sender));
-        Self(gathers.into_iter().filter_map(address).collect())
+        let sent: Vec<usize> = gathers.iter().map(|(at, _)| *at).collect();
+        let runs = runs_of_lanes(&listing, &sent);
+        let address = |at: usize| listing.row(at).address;
+        let sent = gathers.into_iter().filter(|(at, _)| !runs.contains_key(at));
+        Self {
+            sent: sent.filter_map(|(at, sender)| Some((address(at)?, sender))).collect(),
+            in_runs: runs.iter().filter_map(|(&at, &runs)| Some((address(at)?, runs))).collect(),
+        }
     }
 
     pub(super) fn has(&self, row: &SourceRow) -> bool {
         self.sender(row).is_some()
     }
 
+    fn is_in_runs(&self, row: &SourceRow) -> bool {
+        self.in_runs.iter().any(|(address, _)| row.address == Some(*address))
+    }
+
+    /// Sectors that lanes side by side touch beyond those that their bytes fill, since runs begin in the middle of one.
+    pub(super) fn begin_within(&self) -> f64 {
+        self.in_runs.iter().map(|(_, runs)| runs).sum()
+    }
+
     /// What sends the lanes of an access.
     fn sender(&self, row: &SourceRow) -> Option<Sender> {
         let of_row = |(address, _): &&(u64, Sender)| row.address == Some(*address);
-        self.0.iter().find(of_row).map(|(_, sender)| *sender)
+        self.sent.iter().find(of_row).map(|(_, sender)| *sender)
     }
 }
 

@@ -216,6 +216,38 @@ fn no_order_of_the_lanes_makes_a_gather_dense() {
 }
 
 #[test]
+fn lanes_that_go_through_runs_of_their_own_could_share_them() {
+    let launch = |moves: &str, turns: f64| {
+        let code = [
+            ("S2R R0, SR_TID.X", 1.0),
+            ("IMAD.WIDE R2, R0, 0x4, R10", 1.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 1.0),
+            ("IADD3 R6, P0, R4, c[0x0][0x210], RZ", 1.0),
+            ("LDG.E.U8 R8, desc[UR4][R6.64]", turns), // 4
+            ("IADD3 R12, R12, R8, RZ", turns),
+            (moves, turns),
+            ("@P1 BRA 0x40", turns),
+            ("EXIT", 1.0),
+        ];
+        let mut launch = sass(&[(SECTORS, 32.0 * turns), (IDEAL, turns)], &code);
+        for row in &mut launch.instructions {
+            row.counters.thread_inst_executed = 32.0 * row.counters.inst_executed;
+            row.counters.thread_inst_executed_pred_on = row.counters.thread_inst_executed;
+        }
+        let counters = &mut launch.instructions[4].counters;
+        (counters.l2_sectors_global, counters.l2_sectors_global_ideal) = (32.0 * turns, turns);
+        counters.l1_tag_requests_global = 32.0 * turns;
+        check(&RULE, &launch).unwrap()
+    };
+    let strings = launch("IADD3 R6, P0, R6, 0x1, RZ", 320.0);
+    assert!(strings.hint.contains("Give each run to a warp"), "{}", strings.hint);
+    // 320 sectors of 10,240 hold them, and each of the 32 runs begins within one.
+    assert!((strings.effect.share_of(Term::L2) - 9888.0 / 10240.0).abs() < 1e-12, "{strings:?}");
+    let chosen = launch("IADD3 R6, P0, R6, R8, RZ", 320.0);
+    assert!(chosen.hint.contains("address comes from a value that it loaded"), "{}", chosen.hint);
+}
+
+#[test]
 fn no_order_of_the_lanes_makes_a_rounded_position_dense() {
     let round = ("F2I.FLOOR.NTZ R4, R8", 40.0);
     let launch = |made| {

@@ -20,8 +20,8 @@ pub(super) struct Values<'a> {
     reaching: Reaching<'a>,
     block: [u32; 3],
     grid: [u32; 3],
-    /// What each instruction writes; `None` as well while that is being worked out.
-    known: HashMap<usize, Option<Lanes>>,
+    /// What each instruction writes in a turn; `None` as well while that is being worked out.
+    known: HashMap<(usize, Turn), Option<Lanes>>,
     /// An instruction whose result is taken to be the lane's number.
     pub(super) counted: Option<usize>,
     /// Instructions whose result is taken to be zero.
@@ -30,6 +30,17 @@ pub(super) struct Values<'a> {
     pub(super) place: [u32; 3],
     /// True where what is not known is taken to be some number, the same wherever it is read.
     pub(super) guesses: bool,
+    /// The instructions of a loop whose turns are told apart.
+    pub(super) turning: Option<Marks>,
+    /// The turn of that loop.
+    pub(super) turn: Turn,
+}
+
+/// The first turn of a loop, or the one after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Turn {
+    First,
+    Second,
 }
 
 impl<'a> Values<'a> {
@@ -45,6 +56,8 @@ impl<'a> Values<'a> {
             zero: None,
             place: [0; 3],
             guesses: false,
+            turning: None,
+            turn: Turn::First,
         }
     }
 
@@ -69,16 +82,33 @@ impl<'a> Values<'a> {
     }
 
     /// What a register holds where an instruction reads it: as its first definition made it, which is the one before
-    /// a loop.
+    /// a loop, or in the second turn of a loop as the first one left it.
     fn register(&mut self, at: usize, slot: Slot, step: usize) -> Option<Lanes> {
-        let made = self.made_by(at, slot);
+        let mut made = self.made_by(at, slot);
+        let is_turning = |made: &usize| self.turning.as_ref().is_some_and(|turning| turning[*made]);
+        let (inside, before): (Vec<usize>, Vec<usize>) = made.iter().partition(|at| is_turning(at));
+        if !inside.is_empty() && !before.is_empty() {
+            if self.turn == Turn::Second {
+                self.turn = Turn::First;
+                let left = self.value(slot, inside, step);
+                self.turn = Turn::Second;
+                return left;
+            }
+            made = before;
+        }
+        self.value(slot, made, step)
+    }
+
+    /// What the first of these instructions that can be followed leaves in a register.
+    fn value(&mut self, slot: Slot, made: Vec<usize>, step: usize) -> Option<Lanes> {
         let known = made.iter().find_map(|&made| {
             // Of a result of two registers, only the lower is worked out.
             let is_lower = Instruction::parse(self.listing.text(made))
                 .is_none_or(|parsed| parsed.operands.first().and_then(Operand::slot) == Some(slot));
             if is_lower { self.made(made, step) } else { None }
         });
-        known.or_else(|| self.guess((slot, made)))
+        let turns = self.turning.as_ref().is_some_and(|turning| made.iter().any(|at| turning[*at]));
+        known.or_else(|| self.guess((slot, made, turns.then_some(self.turn))))
     }
 
     fn made_by(&mut self, at: usize, slot: Slot) -> Vec<usize> {
@@ -97,15 +127,16 @@ impl<'a> Values<'a> {
         if self.zero.as_ref().is_some_and(|zero| zero[at]) {
             return Some([0; 32]);
         }
-        if let Some(known) = self.known.get(&at) {
+        let place = (at, self.turn);
+        if let Some(known) = self.known.get(&place) {
             return *known;
         }
         if step >= LANE_STEPS.whole() {
             return None;
         }
-        self.known.insert(at, None);
+        self.known.insert(place, None);
         let value = self.result(at, step + 1);
-        self.known.insert(at, value);
+        self.known.insert(place, value);
         value
     }
 
@@ -213,7 +244,7 @@ impl<'a> Values<'a> {
     /// What makes a number that is not known, whose low bits and whose other bits the address is made of, apart:
     /// a row and a column.
     pub(super) fn number_of_row_and_column(&mut self) -> Option<usize> {
-        let mut tried: Vec<usize> = self.known.keys().copied().collect();
+        let mut tried: Vec<usize> = self.known.keys().map(|(at, _)| *at).collect();
         tried.sort_unstable();
         let parts: Vec<(usize, Slot, Part)> = tried
             .into_iter()
@@ -222,7 +253,7 @@ impl<'a> Values<'a> {
         let mut makers: Vec<(usize, Part)> = Vec::new();
         for (at, slot, part) in parts {
             if let [maker] = self.made_by(at, slot)[..]
-                && self.known.get(&maker).is_some_and(Option::is_none)
+                && self.known.get(&(maker, self.turn)).is_some_and(Option::is_none)
             {
                 makers.push((maker, part));
             }

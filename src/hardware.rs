@@ -25,6 +25,9 @@ pub(crate) const WIDEST_ACCESS_BYTES: f64 = 16.0;
 /// Bytes per lane that a warp moves in one wavefront of L1's data pipe.
 pub(crate) const WAVEFRONT_BYTES_PER_LANE: f64 = 4.0;
 
+/// Threads of a block, at most.
+pub(crate) const MOST_THREADS: f64 = 1024.0;
+
 /// Bytes of a register.
 pub(crate) const REGISTER_BYTES: f64 = 4.0;
 

@@ -5,6 +5,7 @@ use crate::evidence::threshold::{ISSUE, ISSUE_LOW};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Evidence, LEAST_GAIN};
 use crate::frame::Reads;
+use crate::hardware::WARP_LANES;
 use crate::model::Effect;
 use crate::term::Term;
 use crate::text::{count, count_of};
@@ -42,8 +43,17 @@ pub(crate) const USUAL_BLOCK_LIMIT: Threshold = Threshold {
     source: "CUDA C++ Best Practices Guide: between 128 and 256 threads per block are a good start",
 };
 
-/// The limits that all occupancy rules have.
-pub(crate) const THRESHOLDS: &[Threshold] = &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT];
+/// Warps that are few for an SM, which small blocks that share memory could have more of.
+const FEW_WARPS: f64 = 8.0;
+
+/// [`FEW_WARPS`] as `explain` prints it.
+pub(crate) const FEW_WARPS_LIMIT: Threshold = Threshold {
+    what: "warps that an SM holds of a grid that has just as many blocks as fit, for these to have more threads in the same \
+           shared memory, less than",
+    value: FEW_WARPS,
+    unit: "warp",
+    source: "derivation: two for each of an SM's four schedulers; with fewer, one has nothing to issue while a warp waits",
+};
 
 /// What more warps must be worth, as a speed-up.
 pub(crate) const WORTH_LIMIT: Threshold = Threshold {
@@ -120,14 +130,21 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     let possible = if is_coarse { possible + 1.0 } else { possible };
     // On average, an SM holds no more than the grid has for it, however it is cut into blocks.
     let there = launch.get(GRID).zip(launch.get(SMS)).filter(|&(_, sms)| sms > 0.0);
-    let possible = there.map_or(possible, |(blocks, sms)| possible.min(blocks / sms));
+    let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
+    // Small blocks could have more threads in the same shared memory, even where the grid has just as many blocks as fit.
+    let wider =
+        if resource.limits.contains(&BY_SHARED) { mine * USUAL_BLOCK / threads } else { 0.0 };
+    let possible = there.map_or(possible, |(blocks, sms)| {
+        let is_full = (blocks - mine * sms).abs() < 0.5 && mine * threads < FEW_WARPS * WARP_LANES;
+        let grown = if is_full { wider } else { 0.0 };
+        possible.min((blocks / sms).max(grown))
+    });
     let then = occupancy * possible / mine;
     let reached = then.min(100.0).max(occupancy);
     // Latency is covered in proportion to the warps (Little's law).
     let hidden = 1.0 - occupancy / reached;
     // Where block slots are the limit, as many more warps are as much larger blocks: those of the usual size, if that is
     // larger still.
-    let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
     let usual = if threads > 0.0 { 1.0 - threads / USUAL_BLOCK } else { 0.0 };
     let fewer_blocks = if slots_are_mine { hidden.max(usual) } else { 0.0 };
     let removed = vec![(Term::BlockScheduler, fewer_blocks)];

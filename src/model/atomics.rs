@@ -5,7 +5,7 @@ use super::thresholds::FEW_ADDRESSES;
 use crate::device::{DeviceFacts, Quantity};
 use crate::frame::Launch;
 use crate::metric::stall::StallReason;
-use crate::sass::{Family, Space};
+use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 
 const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
@@ -92,11 +92,11 @@ pub(super) fn in_turn(
     let waits = waits(launch, facts)?;
     let queued = if busiest < FEW_ADDRESSES.value * average {
         // Over a launch a few addresses may well take their turns evenly: fewer than warps come to them. Then only a full
-        // queue tells.
+        // queue tells, or fences that wait for it: warps between them have too few atomics under way to fill it.
         if touched(launch) > launch.listing()?.executed(0) {
             return None;
         }
-        waits.for_a_place
+        waits.for_a_place + waits.at_fences
     } else {
         waits.in_queues()
     };
@@ -127,6 +127,8 @@ struct Waits {
     for_a_place: f64,
     /// For data, beyond what memory takes to deliver them where nobody else asks.
     for_others: f64,
+    /// At fences, for all that came before and for the old values of atomics, beyond the same.
+    at_fences: f64,
 }
 
 impl Waits {
@@ -156,10 +158,27 @@ fn waits(launch: &Launch, facts: &DeviceFacts) -> Option<Waits> {
     let on_the_sm = unloaded(Quantity::SharedLatency, asks_the_sm)
         .map_or(0.0, |unloaded| stall(StallReason::ShortScoreboard) - unloaded);
     let for_a_place = stall(LgThrottle) + stall(MioThrottle) + stall(Drain);
+    let is_fence = |family| family == Family::Fence;
+    let at_fences = stall(StallReason::Membar) - unloaded(Quantity::DramLatency, is_fence)?;
+    let of_old_values = stall(LongScoreboard) * samples_at(&listing, LongScoreboard, is_fence)
+        - unloaded(Quantity::DramLatency, is_atomic)?;
     (total > 0.0 && all > 0.0).then(|| Waits {
         for_a_place: for_a_place / all,
         for_others: (for_data.max(0.0) + on_the_sm.max(0.0)) / all,
+        at_fences: (at_fences.max(0.0) + of_old_values.max(0.0)) / all,
     })
+}
+
+/// The share of a stall's samples (0 to 1) at such instructions.
+fn samples_at(listing: &Listing, reason: StallReason, pick: fn(Family) -> bool) -> f64 {
+    let picked = listing.entries().filter(|(_, entry)| pick(entry.family));
+    let there: f64 = picked.map(|(index, _)| listing.samples(index, reason)).sum();
+    let all = listing.sass.counts.stall_samples(reason);
+    if all > 0.0 { there / all } else { 0.0 }
+}
+
+fn is_atomic(family: Family) -> bool {
+    matches!(family, Family::Atomic(Space::Global | Space::Generic))
 }
 
 /// True for what waits for memory beyond the SM.

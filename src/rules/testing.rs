@@ -3,6 +3,7 @@
 
 use super::Rule;
 use crate::evidence::linked_memory::ASKED;
+use crate::evidence::modeled_launch::{GRID, SMS};
 use crate::evidence::occupancy::{BY_BLOCKS, BY_REGISTERS, BY_SHARED, BY_WARPS, THEORETICAL};
 use crate::evidence::threshold::{ISSUE, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch};
@@ -100,6 +101,15 @@ pub(crate) fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
     let started = draft.effect.share_of(crate::term::Term::BlockScheduler);
     assert!((started - larger).abs() < 1e-12, "{started}");
     assert!(!draft.hint.contains('{'), "{}", draft.hint);
+    // A grid of as many blocks as fit leaves room for no more of them; only what shares memory may be more threads, where warps
+    // are few.
+    launch.set(SMS, Some(100.0));
+    launch.set(GRID, Some(200.0));
+    assert_eq!(check(rule, &launch), None);
+    launch.row.block = [64, 1, 1];
+    assert_eq!(check(rule, &launch).is_some(), limit == BY_SHARED);
+    launch.set(GRID, Some(199.0));
+    assert_eq!(check(rule, &launch), None);
 }
 
 /// A launch for tests: 5 of 100 sectors come from there, in 1 ms.

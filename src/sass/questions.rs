@@ -46,6 +46,7 @@ pub mod self_moves;
 pub mod shared_trees;
 pub mod shared_windows;
 pub mod sharing;
+pub mod side_by_side;
 pub mod sorts;
 pub mod spin_loops;
 pub mod squared_distances;

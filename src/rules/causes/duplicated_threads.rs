@@ -6,15 +6,13 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::hardware::MOST_THREADS;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::questions::thread_bits::bits_of_work;
 use crate::sass::{Family, Space};
 use crate::text::{count, percent};
 
 const BLOCK: &str = "launch__block_size";
-
-/// Threads of a block, at most.
-const MOST_THREADS: f64 = 1024.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {

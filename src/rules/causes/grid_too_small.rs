@@ -9,14 +9,16 @@ use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
 use crate::evidence::threshold::{LATENCY, UNIT_SATURATED};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence, Location};
-use crate::hardware::WARP_LANES;
+use crate::hardware::{MOST_THREADS, WARP_LANES};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::independence::{self, Shape, What};
+use crate::sass::questions::side_by_side::side_by_side;
+use crate::sass::questions::spin_loops::spin_loops;
 use crate::text::{count, count_of, percent};
-use hint::{hint, second_wave};
+use hint::{fewer_elements, hint, second_wave};
 use lanes::shared_out;
 
 const GRID: &str = "launch__grid_size";
@@ -146,7 +148,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             seen
         }
     };
-    let (seen, effect) = if more <= 1.0 {
+    let apart = if more <= 1.0 && too_few_blocks {
+        launch.profile.listing().as_ref().and_then(side_by_side)
+    } else {
+        None
+    };
+    let (seen, effect) = if let Some(apart) = apart {
+        let then = (blocks * apart.elements).min(sms);
+        let effect = Effect { idle: (then - blocks) / sms, least: apart.left, ..Effect::default() };
+        (idle_sms(), Some(effect).filter(|effect| gains(launch, effect))?)
+    } else if more <= 1.0 {
         let effect = spread(launch, blocks, sms).filter(|effect| gains(launch, effect))?;
         (idle_sms(), effect)
     } else if too_few_blocks {
@@ -171,7 +182,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let covered = 1.0 - launch.model.stall_share(&[(StallReason::ImcMiss, 1.0)]);
     let effect = Effect { hidden: effect.hidden * covered, ..effect };
     let effect = shared_out(launch, work, more, threads, effect);
-    let what = work.map(|work| work.what);
+    let what = match apart {
+        Some(apart) => Some(What::Turns(apart.back)),
+        None => work.map(|work| work.what),
+    };
     let locations: Vec<Location> = match what {
         Some(
             What::Turns(place)
@@ -194,20 +208,33 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         count_of(blocks, "block"),
         count(sms),
     );
+    let wider = wider(launch, more);
     Some(Draft {
         message,
         evidence: vec![Evidence::new(GRID, blocks, "block"), Evidence::new(SMS, sms, "SM")],
-        hint: hint(
-            blocks,
-            threads.filter(|&threads| threads < WARP_LANES),
-            if more.is_finite() { blocks * more } else { places },
-            more,
-            work,
-            &locations,
-        ) + &second_wave(blocks, more, places),
+        hint: match apart {
+            Some(apart) => fewer_elements(apart.elements, &locations),
+            None => hint(
+                blocks,
+                threads.filter(|&threads| threads < WARP_LANES),
+                wider,
+                if more.is_finite() { blocks * more } else { places },
+                more,
+                work,
+                &locations,
+            ),
+        } + &second_wave(blocks, if wider.is_some() { 1.0 } else { more }, places),
         locations,
         effect,
     })
+}
+
+/// How many times the threads blocks could have instead of so many parts, where they wait for one another; `None` where they don't, or
+/// have as many as can be.
+fn wider(launch: &ModeledLaunch, more: f64) -> Option<f64> {
+    let (listing, threads) = launch.profile.listing().zip(launch.get(BLOCK))?;
+    let times = more.min(MOST_THREADS / threads).floor();
+    (times >= 2.0 && times.is_finite() && !spin_loops(&listing).is_empty()).then_some(times)
 }
 
 /// How many parts a block's turns make that fill a wave at most: whole ones, since one block more than a wave

@@ -1,7 +1,8 @@
 //! Shared memory holds resident warps down, and latency shows for it.
 
 use crate::evidence::occupancy::{
-    BY_SHARED, EXPLAINS, GRID_SIZE, NEEDS, Resource, THRESHOLDS, USUAL_BLOCK,
+    BY_SHARED, EXPLAINS, FEW_WARPS_LIMIT, GRID_SIZE, HIGH_ENOUGH_LIMIT, NEEDS, Resource,
+    USUAL_BLOCK, WORTH_LIMIT,
 };
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
@@ -68,7 +69,7 @@ A quarter of the rows per tile lets ten blocks onto an SM instead of four; the p
 times as many barriers.",
     }],
     section: "Occupancy",
-    thresholds: THRESHOLDS,
+    thresholds: &[HIGH_ENOUGH_LIMIT, WORTH_LIMIT, FEW_WARPS_LIMIT],
     needs: NEEDS,
     sharpened_by: &[GRID_SIZE],
     cure: Cure::MoreWarps,

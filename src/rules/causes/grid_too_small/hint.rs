@@ -5,10 +5,11 @@ use crate::sass::questions::independence::{Results, Shareable, What};
 use crate::text::{count, count_of, percent};
 
 /// What to do: more blocks where there is a loop to share out, smaller ones elsewhere. `lanes` is the size of blocks
-/// that do not fill a warp.
+/// that do not fill a warp; `wider` how many times the threads blocks could have that wait for one another.
 pub(super) fn hint(
     blocks: f64,
     lanes: Option<f64>,
+    wider: Option<f64>,
     then: f64,
     more: f64,
     work: Option<Shareable>,
@@ -23,6 +24,12 @@ pub(super) fn hint(
     }
     let then = count(then.ceil());
     let launch = match lanes {
+        _ if let Some(wider) = wider => format!(
+            "Give each of the {} {} times the threads. Blocks wait for one another here, which takes longer the more there are, so \
+             that more threads are better than more blocks",
+            count_of(blocks, "block"),
+            count(wider),
+        ),
         Some(lanes) => format!(
             "Launch at least {then} blocks of whole warps (32 threads or more) instead of {} of {}",
             count(blocks),
@@ -67,6 +74,7 @@ pub(super) fn hint(
             "{launch}: divide the iterations of {} among {} instead of the loop variable){}.",
             which_loop(work, locations),
             match lanes {
+                _ if wider.is_some() => "threads (a further dimension of threadIdx",
                 Some(_) => "threads and blocks (blockIdx.x * blockDim.x + threadIdx.x",
                 None => "blocks (blockIdx.x",
             },
@@ -85,6 +93,17 @@ pub(super) fn hint(
             }
         ),
     }
+}
+
+/// What to do where the turns of a loop need one another, and each thread takes several elements through it.
+pub(super) fn fewer_elements(elements: f64, locations: &[Location]) -> String {
+    format!(
+        "Give each thread fewer of the {} elements that it takes through the loop{} side by side, down to one, and launch as many \
+         times the blocks: no element needs another. Then each turn also waits for memory once, not for one group of loads \
+         after another.",
+        count(elements),
+        locations.first().map_or_else(String::new, |at| format!(" at {}", at.name())),
+    )
 }
 
 /// A warning of one part more, where that would not run at once: readers round up.
@@ -133,7 +152,7 @@ mod tests {
 
     #[test]
     fn who_shares_the_iterations_already_is_said() {
-        let said = |results| {
+        let of = |results, wider| {
             let work = Shareable {
                 share: 0.9,
                 time_share: 0.9,
@@ -141,8 +160,12 @@ mod tests {
                 what: What::Turns(0),
                 results,
             };
-            hint(1.0, None, 40.0, 40.0, Some(work), &[])
+            hint(4.0, None, wider, 160.0, 40.0, Some(work), &[])
         };
+        let said = |results| of(results, None);
+        let meeting = of(Results::Apart, Some(8.0));
+        assert!(meeting.starts_with("Give each of the 4 blocks 8 times the threads."), "{meeting}");
+        assert!(meeting.contains("among threads (a further dimension"), "{meeting}");
         assert!(said(Results::OfThreads).contains("divide them among blocks as well"));
         assert!(said(Results::OfBlocks).contains("let more of them take part"));
         assert!(said(Results::Summed).contains("combine their sums by atomics"));

@@ -2,24 +2,25 @@
 
 mod hint;
 mod lanes;
+mod shown;
 
 use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES};
-use crate::evidence::removal::{MATTERS_LIMIT, gains, locations};
+use crate::evidence::removal::{MATTERS_LIMIT, gains};
 use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
 use crate::evidence::threshold::{LATENCY, UNIT_SATURATED};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::{Bound, Evidence, Location};
-use crate::hardware::{MOST_THREADS, WARP_LANES};
+use crate::finding::{Bound, Evidence};
+use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::independence::{self, Shape, What};
 use crate::sass::questions::side_by_side::side_by_side;
-use crate::sass::questions::spin_loops::spin_loops;
 use crate::text::{count, count_of, percent};
 use hint::{fewer_elements, hint, second_wave};
-use lanes::shared_out;
+use lanes::{shared_out, wider};
+use shown::shown;
 
 const GRID: &str = "launch__grid_size";
 const SMS: &str = "launch__sm_count";
@@ -148,11 +149,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             seen
         }
     };
-    let apart = if more <= 1.0 && too_few_blocks {
-        launch.profile.listing().as_ref().and_then(side_by_side)
-    } else {
-        None
-    };
+    let listing = launch.profile.listing().filter(|_| more <= 1.0 && too_few_blocks);
+    let apart = listing.as_ref().and_then(side_by_side);
     let (seen, effect) = if let Some(apart) = apart {
         let then = (blocks * apart.elements).min(sms);
         let effect = Effect { idle: (then - blocks) / sms, least: apart.left, ..Effect::default() };
@@ -186,18 +184,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         Some(apart) => Some(What::Turns(apart.back)),
         None => work.map(|work| work.what),
     };
-    let locations: Vec<Location> = match what {
-        Some(
-            What::Turns(place)
-            | What::Strided(place)
-            | What::Queue(place)
-            | What::Statements(place),
-        ) => launch.profile.listing().map_or_else(Vec::new, |listing| {
-            locations(launch, listing, |at| f64::from(u8::from(at == place)), "launch")
-        }),
-        Some(What::Nothing) => Vec::new(),
-        None => outer_loop(launch).into_iter().collect(),
-    };
+    let locations = shown(launch, what);
     let alone = if blocks * threads.unwrap_or(WARP_LANES) <= 1.0 {
         "One thread does all the work. "
     } else {
@@ -229,14 +216,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// How many times the threads blocks could have instead of so many parts, where they wait for one another; `None` where they don't, or
-/// have as many as can be.
-fn wider(launch: &ModeledLaunch, more: f64) -> Option<f64> {
-    let (listing, threads) = launch.profile.listing().zip(launch.get(BLOCK))?;
-    let times = more.min(MOST_THREADS / threads).floor();
-    (times >= 2.0 && times.is_finite() && !spin_loops(&listing).is_empty()).then_some(times)
-}
-
 /// How many parts a block's turns make that fill a wave at most: whole ones, since one block more than a wave
 /// holds would run alone behind it.
 fn parts(at_most: f64) -> f64 {
@@ -256,25 +235,6 @@ fn spread(launch: &ModeledLaunch, blocks: f64, sms: f64) -> Option<Effect> {
     let for_others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
     let gone = (for_others / all).min(1.0) * (1.0 - blocks / then);
     Some(Effect { idle: (then - blocks) / sms, least: 1.0 - gone, ..Effect::default() })
-}
-
-/// The first loop of the kernel's source, which is the outermost one of the first nest.
-fn outer_loop(launch: &ModeledLaunch) -> Option<Location> {
-    launch
-        .profile
-        .lines
-        .iter()
-        .filter(|row| row.counters.inst_executed > 0.0)
-        .filter(|row| row.text.trim_start().starts_with("for"))
-        .min_by_key(|row| row.line)
-        .map(|row| Location {
-            file: row.file.as_deref().unwrap_or_default().to_owned(),
-            line: row.line.unwrap_or_default(),
-            offset: None,
-            share: 1.0,
-            share_of: "launch".to_owned(),
-            text: row.text.trim().to_owned(),
-        })
 }
 
 #[cfg(test)]

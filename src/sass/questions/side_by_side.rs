@@ -70,9 +70,9 @@ fn elements(listing: &Listing, of: &Loop) -> usize {
             for each in data(at) {
                 let makers = made_inside(&mut reaching, at, each);
                 let Some(&first) = makers.first() else { continue };
-                makers
-                    .iter()
-                    .for_each(|&maker| joined.join((first, each.slot), (maker, each.slot)));
+                for &maker in &makers {
+                    joined.join((first, each.slot), (maker, each.slot));
+                }
                 stored.push((first, each.slot));
                 open.extend(makers.into_iter().map(|maker| (maker, each.slot)));
             }

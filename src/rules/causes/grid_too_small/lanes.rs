@@ -1,11 +1,13 @@
 //! What loops gain whose turns are divided among more blocks, and among the lanes that blocks of less than a warp leave empty.
 
 use crate::evidence::ModeledLaunch;
+use crate::evidence::modeled_launch::BLOCK;
 use crate::evidence::removal::Removal;
-use crate::hardware::WARP_LANES;
+use crate::hardware::{MOST_THREADS, WARP_LANES};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::questions::independence::{Shareable, What};
+use crate::sass::questions::spin_loops::spin_loops;
 use crate::sass::thresholds::FEW_WARPS;
 
 /// The effect where a loop's turns are divided into so many parts for each block, and among the lanes that it leaves empty.
@@ -77,6 +79,14 @@ fn filled(launch: &ModeledLaunch, work: Shareable, lanes: f64, effect: Effect) -
     }
     let of_lanes = removal.effect(launch);
     Effect { removed: of_lanes.removed, stalls: of_lanes.stalls, ..effect }
+}
+
+/// How many times the threads blocks could have instead of so many parts, where they wait for one another; `None` where they don't, or
+/// have as many as can be.
+pub(super) fn wider(launch: &ModeledLaunch, more: f64) -> Option<f64> {
+    let (listing, threads) = launch.profile.listing().zip(launch.get(BLOCK))?;
+    let times = more.min(MOST_THREADS / threads).floor();
+    (times >= 2.0 && times.is_finite() && !spin_loops(&listing).is_empty()).then_some(times)
 }
 
 #[cfg(test)]

@@ -107,6 +107,8 @@ mod tests {
             ("triton.md", "A twenty-third set"),
             ("triton.md", "A twenty-fourth set"),
             ("triton.md", "A twenty-fifth set"),
+            ("triton.md", "A twenty-sixth set"),
+            ("triton.md", "A twenty-seventh set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -129,6 +131,9 @@ mod tests {
             ("elsewhere.md", "A twenty-fourth set of fixes"),
             ("elsewhere.md", "A twenty-fifth set of fixes"),
             ("elsewhere.md", "What other first findings gained"),
+            ("elsewhere.md", "A twenty-sixth set of fixes"),
+            ("elsewhere.md", "A twenty-seventh set of fixes"),
+            ("elsewhere.md", "What more first findings gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

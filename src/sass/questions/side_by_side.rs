@@ -104,9 +104,11 @@ impl Joined {
     fn root(&mut self, value: (usize, Slot)) -> (usize, Slot) {
         let mut root = value;
         while let Some(&above) = self.0.get(&root).filter(|above| **above != root) {
-            root = above;
+            // Every other one is skipped from now on, so that long ways stay cheap.
+            let next = self.0.get(&above).copied().unwrap_or(above);
+            self.0.insert(root, next);
+            root = next;
         }
-        self.0.insert(value, root);
         root
     }
 

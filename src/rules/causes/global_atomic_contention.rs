@@ -1,6 +1,7 @@
 //! Atomics on global memory queue on few addresses.
 
 mod per_block;
+mod scattered;
 mod swaps;
 mod waits;
 
@@ -19,6 +20,7 @@ use crate::rules::{Example, Kind, Rule};
 use crate::sass::questions::sharing::{LanesApart, lanes_apart};
 use crate::term::Term;
 use crate::text::{count, percent};
+use scattered::scattered;
 use swaps::{MOST_OF_THEM, by_hardware, kept, share_of_l1, swaps, without_loops};
 
 const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
@@ -75,6 +77,7 @@ the order of the additions, and with it the last digits, varies from run to run.
         },
         STALL_SHARE_LIMIT,
         per_block::NEARLY_ALL,
+        scattered::BEYOND_SHARED,
         Threshold {
             what: "sectors per atomic instruction, for each lane to count as adding to an address of its own where \
                    the address is computed from the thread's index, at least",
@@ -189,6 +192,9 @@ fn hint(launch: &ModeledLaunch, at: &str) -> String {
     if let Some(text) = per_block::stays(launch).and_then(|_| per_block::hint(launch, at)) {
         return text;
     }
+    if let Some(scattered) = scattered(launch) {
+        return scattered::hint(at, &scattered);
+    }
     let apart = listing.and_then(|listing| {
         let atomics = listing
             .entries()
@@ -229,7 +235,8 @@ fn effect(launch: &ModeledLaunch, requests: f64, stalls: Vec<(StallReason, f64)>
     let threads = launch.get(BLOCK).unwrap_or(WARP_LANES).max(2.0);
     let swaps = swaps(launch);
     let once_per_block = per_block::stays(launch).filter(|_| swaps.is_empty());
-    let combined = 1.0 - once_per_block.unwrap_or(1.0 / threads);
+    let per_block = once_per_block.or_else(|| Some(scattered(launch)?.stays));
+    let combined = 1.0 - per_block.unwrap_or(1.0 / threads);
     let goes = swaps.first().map_or(combined, |swap| 1.0 - kept(launch, swap));
     let (of_l1, of_l2) = if swaps.is_empty() {
         (0.0, traffic::share_of_l2(launch))

@@ -129,11 +129,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     // Where the accesses alone are few, what goes with them may not be.
     let total = removal.mix.total;
     let is_few = executed / total < LEAST_NARROW;
-    let once = if divides(launch) { None } else { Once::find(launch, &narrow) };
+    let starts_take_longest = starts_take_longest(launch);
+    let once = goes_with(launch, &narrow);
     let beside_them = once.as_ref().map_or(0.0, |once| once.beside(listing));
-    if is_few && (once.is_none() || (executed + beside_them) / total < LEAST_NARROW) {
+    let is_too_few = once.is_none() || (executed + beside_them) / total < LEAST_NARROW;
+    if is_few && is_too_few && !starts_take_longest {
         return None;
     }
+    let is_few = is_few && once.is_some();
     if let Some(once) = &once {
         once.remove_from(&mut removal, merged);
     }
@@ -218,6 +221,17 @@ fn of_pairs(listing: Listing, narrow: &mut Marks) -> HashMap<usize, u8> {
         }
     }
     of_pair
+}
+
+/// What a thread would do once for all elements of a vector. Divisions have a rule of their own, but where block starts take
+/// longest, only threads with more elements help.
+fn goes_with(launch: &ModeledLaunch, narrow: &Marks) -> Option<Once> {
+    let is_meant = starts_take_longest(launch) || !divides(launch);
+    is_meant.then(|| Once::find(launch, narrow))?
+}
+
+fn starts_take_longest(launch: &ModeledLaunch) -> bool {
+    launch.model.busiest().is_some_and(|(term, _)| term == Term::BlockScheduler)
 }
 
 /// What blocks with little to do cost, where starting them takes longer than anything else.

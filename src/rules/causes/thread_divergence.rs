@@ -16,8 +16,13 @@ use crate::frame::Reads;
 use crate::hardware::WARP_LANES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule};
+use crate::sass::Listing;
+use crate::sass::questions::idle::regrouped::{Unfilled, unfilled};
 use crate::text::percent;
 use leaving::leaving;
+
+/// So much of all lanes that are off must be off whatever the threads are grouped with.
+const MOST_UNFILLED: f64 = 0.5;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -59,6 +64,12 @@ that no warp has to run both; at most one warp, in the middle, still does.",
             unit: "share",
             source: "definition: most of them",
         },
+        Threshold {
+            what: "lanes that no other grouping of the threads would fill, of all that are off, for the advice to say so, more than",
+            value: MOST_UNFILLED,
+            unit: "share",
+            source: "definition: most of them",
+        },
     ],
     needs: &[ACTIVE, AT_WORK],
     sharpened_by: &[BLOCK_SIZE, FEWER_WARPS, Reads::always(&[UNIFORM])],
@@ -75,6 +86,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let least = active.min(at_work);
+    let unfilled = launch.profile.listing().map_or_else(Unfilled::default, |it| unfilled(&it));
     // Lines whose instructions miss most lanes, weighted by how often they run.
     let off = |counters: &SourceCounters| {
         WARP_LANES * counters.inst_executed - counters.thread_inst_executed
@@ -95,17 +107,36 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             launch.need(AT_WORK),
         ),
         evidence: evidence(launch),
-        hint: hint(launch, &locations),
+        hint: hint(launch, &locations, unfilled),
         locations,
-        effect: effect(launch, least),
+        effect: effect(launch, (least + unfilled.lanes).min(WARP_LANES)),
     })
 }
 
-fn hint(launch: &ModeledLaunch, locations: &[Location]) -> String {
+fn hint(launch: &ModeledLaunch, locations: &[Location], unfilled: Unfilled) -> String {
+    if let Some(hint) = launch.profile.listing().and_then(|it| of_each_turn(it, unfilled)) {
+        return hint;
+    }
     let loop_left = launch.profile.listing().and_then(|listing| {
         let found = leaving(listing)?;
         Some((listing.row(found.back).line?, found))
     });
+    if let Some((line, found)) = loop_left.filter(|(_, found)| found.is_serial) {
+        let around = found.around.and_then(|back| launch.profile.listing()?.row(back).line);
+        let change = match around {
+            Some(around) => format!(
+                "Make one loop of the loop at line {line} and the one around it at line {around}, in which a lane that is through goes on \
+                 with its next item while the others still turn. Or sort the items, so that those of a warp take about equally long."
+            ),
+            None => "Let a lane that is done fetch the next item, or sort the items, so that those of a warp take about equally long."
+                .to_owned(),
+        };
+        return format!(
+            "{change} Now lanes leave the loop at line {line} one after another and wait for the last: of the {:.1} that come, {:.1} are \
+             in it on average. Its iterations need one another, so that lanes can't share them.",
+            found.come, found.stay,
+        );
+    }
     if let Some((line, found)) = loop_left {
         return format!(
             "Give each item to a whole warp: its lanes share the iterations of the loop at line {line}, and combine their results by \
@@ -121,6 +152,26 @@ fn hint(launch: &ModeledLaunch, locations: &[Location]) -> String {
          another row's.",
         place(locations, "the branch whose condition varies from lane to lane"),
     )
+}
+
+/// What remains to be done where each iteration decides anew which lanes take the branch.
+fn of_each_turn(listing: Listing, unfilled: Unfilled) -> Option<String> {
+    let line = listing.row(unfilled.decided_anew?).line?;
+    let change = if unfilled.share > MOST_UNFILLED {
+        format!(
+            "Do less behind the branch at line {line}, for instance by working out ahead of it what all lanes need: collecting the \
+             lanes that take it, until they fill a warp, would cost about as much as it saves."
+        )
+    } else {
+        format!(
+            "Collect the items that take the branch at line {line} in shared memory (a ballot gives each its place), and work on them \
+             once they fill a warp."
+        )
+    };
+    Some(format!(
+        "{change} Each iteration of the loop decides anew which lanes take the branch, so that sorting the threads fills no warp, and a \
+         selection runs as many instructions."
+    ))
 }
 
 #[cfg(test)]

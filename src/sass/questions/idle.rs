@@ -17,6 +17,7 @@ use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::THREADS_MEET;
 
 pub mod needed;
+pub mod regrouped;
 
 /// The share of the missing lanes, weighted by how often each instruction ran, that have nothing to
 /// do, found once for a launch; 0 where no lanes are missing.

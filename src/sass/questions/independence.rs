@@ -282,6 +282,12 @@ pub fn turns_to_share(listing: &Listing, of: usize) -> f64 {
     if parts.is_some_and(|parts| turns >= parts.least_turns) { turns } else { 1.0 }
 }
 
+/// True where a turn of a loop needs another's values, but a sum's.
+#[must_use]
+pub fn turns_need_one_another(listing: &Listing, of: &Loop) -> bool {
+    parts(listing, &mut Reaching::new(listing.sass), of).is_none()
+}
+
 /// The loops in a loop, or in the kernel, that are in no smaller one.
 fn outermost(listing: &Listing, around: Option<usize>) -> Vec<usize> {
     let loops = &listing.sass.flow.loops;

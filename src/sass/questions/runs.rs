@@ -15,17 +15,18 @@ use crate::sass::questions::independence::turns_for_lanes;
 use crate::sass::questions::lanes::bytes_to_next_turn;
 use crate::sass::thresholds::RUN_SECTORS;
 
-/// The accesses among these by which each lane goes through a run of its own that its neighbours could share with it, each with
-/// the runs that it begins.
+/// The accesses among these, given in their order, by which each lane goes through a run of its own that its neighbours could
+/// share with it, each with the runs that it begins.
 #[must_use]
 pub fn runs_of_lanes(listing: &Listing, accesses: &[usize]) -> BTreeMap<usize, f64> {
-    let group = |&at: &usize| Group::of(listing, listing.sass.flow.innermost(at)?, at);
-    let groups: BTreeSet<Group> = accesses.iter().filter_map(group).collect();
+    let of_all = Group::of_all(listing);
     let mut runs = BTreeMap::new();
-    for group in groups {
-        let members = group.members(listing);
-        let Some(begun) = group.runs(listing, &members) else { continue };
-        let asked = members.iter().filter(|at| accesses.contains(at));
+    for (group, members) in &of_all {
+        let mut asked = members.iter().filter(|at| accesses.binary_search(at).is_ok()).peekable();
+        if asked.peek().is_none() {
+            continue;
+        }
+        let Some(begun) = group.runs(listing, members) else { continue };
         runs.extend(asked.map(|&at| (at, begun / members.len() as f64)));
     }
     runs
@@ -73,6 +74,18 @@ impl Group {
         let address = operands.find(|operand| operand.kind == OperandKind::Memory)?.text;
         let base = without_offset(address)?.0.to_owned();
         Some(Self { of, base, is_store, bytes: entry.width })
+    }
+
+    /// The groups of all loops, each with its accesses.
+    fn of_all(listing: &Listing) -> BTreeMap<Self, Vec<usize>> {
+        let mut groups = BTreeMap::<Self, Vec<usize>>::new();
+        for at in 0..listing.sass.entries.len() {
+            let group = listing.sass.flow.innermost(at).and_then(|of| Self::of(listing, of, at));
+            if let Some(group) = group {
+                groups.entry(group).or_default().push(at);
+            }
+        }
+        groups
     }
 
     fn members(&self, listing: &Listing) -> Vec<usize> {

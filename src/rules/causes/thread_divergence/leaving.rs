@@ -2,7 +2,9 @@
 
 use crate::hardware::WARP_LANES;
 use crate::sass::Listing;
-use crate::sass::code::blocks::{Exit, Loop};
+use crate::sass::code::blocks::Loop;
+use crate::sass::questions::idle::regrouped::{come, smallest_around};
+use crate::sass::questions::independence::turns_need_one_another;
 
 /// So much of all lanes that are off must have left the loop.
 pub(super) const MOST_OF_IT: f64 = 0.5;
@@ -16,6 +18,10 @@ pub(super) struct Leaving {
     pub(super) come: f64,
     /// Lanes that are in it on average.
     pub(super) stay: f64,
+    /// True where its turns need one another, so that lanes can't share them.
+    pub(super) is_serial: bool,
+    /// The branch back of the loop around it.
+    pub(super) around: Option<usize>,
 }
 
 /// The smallest loop that most of the lanes that are off have left; `None` where there is no such loop.
@@ -32,18 +38,16 @@ pub(super) fn leaving(listing: Listing) -> Option<Leaving> {
         if executed > 0.0 { counters.thread_inst_executed / executed } else { 0.0 }
     };
     let of = |each: &Loop| {
-        let head = flow.block_of[each.head] as usize;
-        // Lanes that a branch leads past the loop never come to it.
-        let last = |&from: &u32| flow.blocks[from as usize].end - 1;
-        let before = flow.blocks[head].before.iter().filter(|&&from| !each.holds(from)).map(last);
-        let come = before
-            .filter(|&at| !matches!(listing.sass.entries[at].exit(), Exit::Branch(_)))
-            .map(lanes)
-            .fold(0.0, f64::max);
+        let come = come(&listing, each);
         let stay = lanes(each.head);
         let executed: f64 = flow.places(each).map(|at| listing.executed(at)).sum();
         let left = executed * (come - stay).max(0.0);
-        (left > 0.0 && left >= MOST_OF_IT * all).then_some(Leaving { back: each.back, come, stay })
+        if left <= 0.0 || left < MOST_OF_IT * all {
+            return None;
+        }
+        let is_serial = turns_need_one_another(&listing, each);
+        let around = smallest_around(&listing, each).map(|around| around.back);
+        Some(Leaving { back: each.back, come, stay, is_serial, around })
     };
     // The innermost of those around each other has the fewest instructions.
     let found = flow.loops.iter().filter_map(|each| Some((flow.places(each).count(), of(each)?)));

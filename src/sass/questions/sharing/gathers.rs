@@ -1,11 +1,14 @@
 //! Gathers and scatters: accesses whose lanes go where values send them.
 
+use std::cell::OnceCell;
+
 use foldhash::{HashMap, HashMapExt};
 
 use super::Origin;
 use super::trace::{Start, trace_from, trace_until};
 use crate::sass::Listing;
 use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::MIXED;
@@ -45,13 +48,15 @@ struct Senders<'a, Dense> {
     by_start: HashMap<Start, Option<Sender>>,
     /// Whether the value that a load brings sends lanes.
     by_load: HashMap<usize, bool>,
+    /// What sends lanes of the values that threads keep in arrays of their own, once that was asked.
+    kept: OnceCell<Option<Sender>>,
 }
 
 impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
     fn new(listing: &'a Listing<'a>, is_dense: Dense) -> Self {
         let reaching = Reaching::with_guards(listing.sass);
         let (by_start, by_load) = (HashMap::new(), HashMap::new());
-        Self { listing, reaching, is_dense, by_start, by_load }
+        Self { listing, reaching, is_dense, by_start, by_load, kept: OnceCell::new() }
     }
 
     fn of(&mut self, access: usize) -> Option<Sender> {
@@ -69,10 +74,45 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
             return Some(Sender::Loaded);
         }
+        if makers.local.into_iter().any(|load| self.is_of_array(load))
+            && let Some(sender) = self.of_kept()
+        {
+            return Some(sender);
+        }
         if makers.mixed >= MIXED.whole() && origin.is_of_lanes() {
             return Some(Sender::Mixed);
         }
         makers.rounded.into_iter().any(|at| self.is_position(at)).then_some(Sender::Position)
+    }
+
+    /// True for a load from local memory at an index that is worked out: a spilled register has a fixed place.
+    fn is_of_array(&self, load: usize) -> bool {
+        let text = self.listing.text(load);
+        !text.contains("[R1+") && !text.contains("[R1]")
+    }
+
+    /// What sends lanes of the values that threads store in local memory: which of them an access goes by, an index decides
+    /// at run time.
+    fn of_kept(&mut self) -> Option<Sender> {
+        if let Some(known) = self.kept.get() {
+            return *known;
+        }
+        let listing = self.listing;
+        let stores = listing.entries().filter(|(at, entry)| {
+            entry.family == Family::Store(Space::Local) && listing.executed(*at) > 0.0
+        });
+        let stores: Vec<usize> = stores.map(|(at, _)| at).collect();
+        let sender = stores.into_iter().find_map(|at| {
+            let start = Start::of_role(listing, &mut self.reaching, at, Role::Data);
+            let (origin, makers) = trace_from(listing, &mut self.reaching, &start, |_| false);
+            // What goes through local memory more than once is not followed.
+            if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
+                return Some(Sender::Loaded);
+            }
+            let is_position = makers.rounded.into_iter().any(|at| self.is_position(at));
+            (is_position && !origin.given).then_some(Sender::Position)
+        });
+        *self.kept.get_or_init(|| sender)
     }
 
     /// True for a dense load whose lanes may bring different values.
@@ -145,6 +185,25 @@ mod tests {
             ("LDG.E R8, desc[UR8][R6.64]", 1.0),
         ];
         assert_eq!(sender(shared, 4), None);
+    }
+
+    #[test]
+    fn positions_in_an_array_of_the_threads_own_are_followed() {
+        let of = |place: &'static str| {
+            let code = [
+                ("S2R R0, SR_TID.X", 1.0),
+                ("LDC.64 R2, c[0x0][0x210]", 1.0),
+                ("IMAD.WIDE R4, R0, 0x4, R2", 1.0),
+                ("LDG.E R6, desc[UR8][R4.64]", 1.0),
+                ("STL [R1+0x8], R6", 1.0),
+                (place, 1.0),
+                ("IMAD.WIDE R12, R10, 0x4, R2", 1.0),
+                ("LDG.E R14, desc[UR8][R12.64]", 1.0),
+            ];
+            sender(&code, 7)
+        };
+        assert_eq!(of("LDL R10, [R18+0x8]"), Some(Sender::Loaded));
+        assert_eq!(of("LDL R10, [R1+0x10]"), None, "a spilled register");
     }
 
     #[test]

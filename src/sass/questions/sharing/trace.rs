@@ -15,6 +15,8 @@ use crate::sass::parse::operands::Role;
 pub(super) struct Makers {
     /// Loads of global memory.
     pub(super) loads: Vec<usize>,
+    /// Loads of what the thread itself has stored in local memory.
+    pub(super) local: Vec<usize>,
     /// Conversions of floats to integers.
     pub(super) rounded: Vec<usize>,
     /// A float was loaded, from whatever memory, or is a function of another, such as a sine or a root.
@@ -100,10 +102,13 @@ pub(super) fn trace_from(
             family if family.is_memory() => {
                 origin.unknown = true;
                 makers.floats = true;
-                if matches!(family, Family::Load(Space::Global | Space::Generic)) {
-                    makers.loads.push(at);
-                } else {
-                    makers.obscure = true;
+                match family {
+                    Family::Load(Space::Global | Space::Generic) => makers.loads.push(at),
+                    Family::Load(Space::Local) => {
+                        makers.obscure = true;
+                        makers.local.push(at);
+                    }
+                    _ => makers.obscure = true,
                 }
             }
             Family::Shuffle | Family::Vote => {

@@ -36,15 +36,26 @@ pub(crate) fn around(name: &str, width: usize) -> Option<String> {
 /// So many letters of a word mean another form of it.
 const STEM: usize = 6;
 
-/// The name of the rule that was probably meant.
+/// The names of the rules that were probably meant: all that have the word in them, else the nearest one.
 #[must_use]
-pub(crate) fn suggestion(name: &str) -> Option<&'static str> {
+pub(crate) fn suggestions(name: &str) -> Vec<&'static str> {
+    /// Two letters are part of too many names.
+    const FEWEST: usize = 3;
+    let word = name.to_lowercase();
     let added = rules::added().iter().map(|(rule, _)| rule.name);
-    let names = || RULES.iter().map(|rule| rule.name).chain(added.clone());
+    let around = around::RULES.iter().map(|rule| rule.name);
+    let names = || RULES.iter().map(|rule| rule.name).chain(around.clone()).chain(added.clone());
+    let with = names().filter(|known| word.len() >= FEWEST && known.contains(&word));
+    let with: Vec<&str> = with.collect();
+    if !with.is_empty() {
+        return with;
+    }
     // Another form of a word in it: `coalescing` for `uncoalesced-global-access`.
     let stem = name.get(..STEM).map(str::to_lowercase);
     crate::text::nearest(name, names())
         .or_else(|| names().find(|known| stem.as_ref().is_some_and(|stem| known.contains(stem))))
+        .into_iter()
+        .collect()
 }
 
 fn kind(kind: Kind) -> &'static str {
@@ -94,8 +105,14 @@ mod tests {
 
     #[test]
     fn a_misspelt_rule_is_guessed() {
-        assert_eq!(suggestion("uncoalesced-global-acess"), Some("uncoalesced-global-access"));
-        assert_eq!(suggestion("coalescing"), Some("uncoalesced-global-access"));
-        assert_eq!(suggestion("zzz"), None);
+        assert_eq!(suggestions("uncoalesced-global-acess"), ["uncoalesced-global-access"]);
+        assert_eq!(suggestions("coalescing"), ["uncoalesced-global-access"]);
+        assert_eq!(suggestions("zzz"), [""; 0]);
+        let shared = suggestions("Shared");
+        assert!(
+            shared.len() > 1 && shared.iter().all(|name| name.contains("shared")),
+            "{shared:?}"
+        );
+        assert!(suggestions("copies").contains(&"small-copies"), "a rule about programs");
     }
 }

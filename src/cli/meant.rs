@@ -113,7 +113,7 @@ fn of_command(error: &clap::Error, words: &[String]) -> Option<String> {
         "run" => of_run(wrong?, rest),
         "step" | "limiter" | "sweep" | "watch" => of_step(command, wrong, rest),
         "explain" if wrong == Some("--list") => Some("explain".to_owned()),
-        "ladder" if rest == ["show"] => Some("ladder list".to_owned()),
+        "ladder" if rest == ["show"] => Some(format!("ladder show {DEFAULT}")),
         "check" if wrong.is_none() || wrong == Some("--baseline <BASE>") => {
             let [candidate] = rest else { return None };
             Some(line("check --baseline BASE", [candidate.as_str()]))
@@ -161,8 +161,8 @@ fn of_step(command: &str, wrong: Option<&str>, rest: &[String]) -> Option<String
         Some(word) if word.starts_with('-') => None,
         Some(word) if extension(word) == Some("cu") => Some(line("init", [word])),
         Some(word) => replaced(command, "--kernel", word, rest),
-        // Nothing but the command: the first step of the ladder that is built in.
-        None if rest.is_empty() && command != "sweep" => Some(format!("{command} --kernel v1")),
+        // Nothing but the command: the step that the help and the README begin with.
+        None if rest.is_empty() && command != "sweep" => Some(format!("{command} --kernel v2")),
         None => {
             let [word] = rest else { return None };
             (!word.starts_with('-')).then(|| line(command, ["--kernel", word]))
@@ -267,7 +267,8 @@ mod tests {
             ("adoprof step v2", "adoprof step --kernel v2"),
             ("adoprof step v2 --recorded", "adoprof step --kernel v2 --recorded"),
             ("adoprof step --step v2", "adoprof step --kernel v2"),
-            ("adoprof step", "adoprof step --kernel v1"),
+            ("adoprof step", "adoprof step --kernel v2"),
+            ("adoprof ladder show", "adoprof ladder show ado"),
             ("adoprof watch v3", "adoprof watch --kernel v3"),
             ("adoprof v2", "adoprof step --kernel v2"),
             ("adoprof -q run reduce", "adoprof run --ladder reduce"),

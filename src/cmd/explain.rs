@@ -6,6 +6,7 @@ use crate::cli::ExplainArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::explain::{self, record};
 use crate::rules;
+use crate::text::listed;
 
 pub(super) fn run(args: &ExplainArgs, printer: &Printer) -> Result<ExitCode> {
     let width = printer.style.prose();
@@ -23,9 +24,14 @@ fn one(name: &str, width: usize) -> Result<String> {
         return Ok(text);
     }
     let rule = rules::find(name).ok_or_else(|| {
-        let meant = explain::suggestion(name)
-            .map(|other| format!(" did you mean `{other}`?"))
-            .unwrap_or_default();
+        let meant = match explain::suggestions(name).as_slice() {
+            [] => String::new(),
+            [other] => format!(" did you mean `{other}`?"),
+            several => format!(
+                " with this word in their names there are {};",
+                listed(several.iter().copied())
+            ),
+        };
         Error::Usage(format!("there is no rule `{name}`;{meant} `adoprof explain` lists them all"))
     })?;
     Ok(explain::one(rule, width))

@@ -7,7 +7,8 @@ use crate::text::listed;
 /// The candidate that a mistyped word most likely stands for; `None` where none is close.
 ///
 /// Close means at most a third of the word's letters (one at least) added, left out, changed or
-/// swapped with a neighbour; case does not count.
+/// swapped with a neighbour; case does not count. Of equally close ones the nearest number is meant: `v9` is rather
+/// `v6` than `v1`.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
@@ -16,8 +17,20 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (osa_distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(edits, _)| *edits <= limit)
-        .min_by_key(|(edits, _)| *edits)
+        .min_by_key(|(edits, candidate)| (*edits, steps_between(word, candidate)))
         .map(|(_, candidate)| candidate)
+}
+
+/// How far the numbers at the ends of two names are apart; the most where the rest differs or has none.
+fn steps_between(one: &str, other: &str) -> u64 {
+    let parts = |name: &str| {
+        let rest = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        Some((name[..rest].to_lowercase(), name[rest..].parse::<u64>().ok()?))
+    };
+    match (parts(one), parts(other)) {
+        (Some((rest, from)), Some((other, to))) if rest == other => from.abs_diff(to),
+        _ => u64::MAX,
+    }
 }
 
 /// A sentence's end: `; did you mean …?`, or the whole list where nothing is close.
@@ -48,6 +61,15 @@ mod tests {
         // A swap of neighbours is one edit, and so close enough for a word of four letters.
         assert_eq!(nearest("gird", ["block", "grid"]), Some("grid"));
         assert_eq!(nearest("colour", ["name", "title"]), None);
+    }
+
+    #[test]
+    fn of_numbered_names_the_nearest_number_is_meant() {
+        let names = ["v1", "v2", "v6", "v2-shuffle"];
+        assert_eq!(nearest("v9", names), Some("v6"));
+        assert_eq!(nearest("V3", names), Some("v2"));
+        assert_eq!(nearest("w2", names), Some("v2"), "fewer letters that differ come first");
+        assert_eq!(nearest("v", names), Some("v1"));
     }
 
     #[test]

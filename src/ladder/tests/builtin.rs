@@ -153,7 +153,7 @@ fn reductions_take_as_many_passes_as_their_size_needs() {
 fn senseless_requests_are_usage_errors() {
     let ladder = ado();
     for (step, sizes, words) in [
-        ("v7", "", "no step `v7`; did you mean `v1`?"),
+        ("v7", "", "no step `v7`; did you mean `v6`?"),
         ("v2", "K=4", "no parameter `K`"),
         ("v2", "n=4", "did you mean `N`?"),
         ("v2", "L=2048", "it needs L <= 1024 (a block has one thread per component)"),

@@ -257,6 +257,10 @@ fn explain_lists_the_rules_and_tells_of_one() {
         assert!(one.out.starts_with(rule), "{one:?}");
     }
     bench.run(&["explain", "uncoalesced"]).fails(2, &["did you mean `uncoalesced-global-access`?"]);
+    bench.run(&["explain", "shared"]).fails(
+        2,
+        &["shared-bank-conflicts", "shared-memory-pressure", "occupancy-limited-by-shared-memory"],
+    );
     bench.run(&["explain", "zzz"]).fails(2, &["no rule `zzz`; `adoprof explain` lists"]);
 }
 

@@ -47,6 +47,7 @@ pub(super) fn run(
     printer: &Printer,
 ) -> Result<ExitCode> {
     let size = parse_overrides(size.unwrap_or_default())?;
+    refuse_built_in(directory)?;
     let (ladder, mistakes) = Ladder::mistakes(directory)?;
     let mut found = Found { mistakes, ..Found::default() };
     match &ladder {
@@ -71,6 +72,18 @@ pub(super) fn run(
         (true, false) => ExitCode::Kernel,
         (false, _) => ExitCode::Usage,
     })
+}
+
+/// Refuses the name of a built-in ladder, which has no folder here.
+fn refuse_built_in(directory: &Path) -> Result<()> {
+    let name = directory.to_string_lossy();
+    if directory.exists() || !Ladder::builtin_names().contains(&name.as_ref()) {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "`{name}` is a built-in ladder, and there is no folder of that name here to check; `adoprof ladder copy {name} \
+         DIR` writes it to a folder of yours"
+    )))
 }
 
 /// A paragraph per mistake, and how many there are.

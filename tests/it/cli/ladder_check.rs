@@ -18,6 +18,13 @@ extern \"C\" __global__ void twice(const float* in, float* out, float a, int n)
 }
 ";
 
+#[test]
+fn a_built_in_ladder_is_copied_before_it_is_checked() {
+    let bench = Bench::new();
+    bench.run(&["ladder", "check", "ado"]).fails(2, &["built-in", "`adoprof ladder copy ado DIR`"]);
+    bench.run(&["ladder", "check", "nosuch"]).fails(2, &["there is no ladder.toml in it"]);
+}
+
 /// The line of a text that begins so, from 1.
 fn line(text: &str, begins: &str) -> usize {
     let at = text.lines().position(|line| line.starts_with(begins));

@@ -31,7 +31,7 @@ pub(crate) use partition::Stored;
 pub(crate) use place::Place;
 pub(crate) use quantity::Quantity;
 pub(crate) use scan::{Filter, scan};
-pub(crate) use schema::{commit_of, migrated};
+pub(crate) use schema::{commit_of, migrated, with_commit};
 pub(crate) use series::series;
 pub use series::{Jump, Point, Series};
 

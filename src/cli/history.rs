@@ -101,7 +101,7 @@ pub enum HistoryCommand {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<String>,
         /// The commit that was profiled, as git knows it, or a label; without it, the one that is checked out in this
-        /// folder.
+        /// folder. A profile that was kept without a commit gets it.
         #[arg(long, value_name = "COMMIT")]
         commit: Option<String>,
         /// What to call the program; without it, as the profile does, or the report's file.

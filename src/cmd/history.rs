@@ -1,10 +1,10 @@
 //! `adoprof history`: values over commits, and the store that they are kept in.
 
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use super::report::{NOT_FOR_A_TERMINAL, SCALE};
-use super::shared::diagnosed::kernel_filter;
+use super::shared::diagnosed::{kernel_filter, no_kernel};
 use super::shared::open::{self, Opened};
 use super::shared::printer::Printer;
 use crate::cli::{HistoryArgs, HistoryCommand, HistoryFormat, ShowArgs};
@@ -12,7 +12,7 @@ use crate::error::{Error, ExitCode, Result};
 use crate::files;
 use crate::history::{
     Commit, Entry, Filter, HistoryDocument, Place, Quantity, Stored, commit_of, migrated, scan,
-    series, short,
+    series, short, with_commit,
 };
 use crate::page::{self, Theme};
 use crate::picture;
@@ -73,6 +73,9 @@ fn show(args: &ShowArgs, place: &Place, printer: &Printer) -> Result<ExitCode> {
         let more = count_of((left_out - MOST_TOLD) as f64, "further file");
         document.notices.push(format!("left out: {more}"));
     }
+    if let (true, Some(pattern)) = (document.series.is_empty(), &args.kernel) {
+        refuse_unknown_kernel(pattern, &filter, quantity, &place.local(&wanted)?)?;
+    }
     if document.series.is_empty() {
         document
             .notices
@@ -88,6 +91,24 @@ fn show(args: &ShowArgs, place: &Place, printer: &Printer) -> Result<ExitCode> {
         None => draw(&document, is_png, args.output.as_deref(), printer)?,
     }
     Ok(ExitCode::Success)
+}
+
+/// Refuses a `-k` that matches no kernel, with those that there are, as `analyze` does.
+fn refuse_unknown_kernel(
+    pattern: &str,
+    filter: &Filter,
+    quantity: Quantity,
+    files: &[PathBuf],
+) -> Result<()> {
+    let any = Filter { kernel: Some(kernel_filter("")?), ..filter.clone() };
+    let kernels =
+        scan(files, quantity, &any).observations.into_iter().filter_map(|it| it.key.kernel);
+    let kernels: BTreeSet<String> = kernels.collect();
+    if kernels.is_empty() {
+        // The metric was not collected, or nothing is kept of the program.
+        return Ok(());
+    }
+    Err(no_kernel("the store", pattern, kernels))
 }
 
 /// Writes the chart.
@@ -152,7 +173,8 @@ fn add(paths: &[String], place: &Place, named: &Named, printer: &Printer) -> Res
             None => &path,
             Some(file) => match known_as(file, place) {
                 Ok(of) => {
-                    printer.text(&format!("known already: {what}{of}: {}", file.path))?;
+                    let asked = commit.as_ref().filter(|_| named.commit.is_some());
+                    known(file, of.as_deref(), asked, &what, place, printer)?;
                     continue;
                 }
                 // It would be known for ever, and never read.
@@ -169,10 +191,42 @@ fn add(paths: &[String], place: &Place, named: &Named, printer: &Printer) -> Res
 }
 
 /// Of which commit a profile is kept already.
-fn known_as(file: &Stored, place: &Place) -> Result<String> {
+fn known_as(file: &Stored, place: &Place) -> Result<Option<String>> {
     let local = place.local(std::slice::from_ref(file))?;
-    let commit = local.first().map(|path| commit_of(path)).transpose()?.flatten();
-    Ok(commit.map(|commit| format!(", of commit {}", short(&commit))).unwrap_or_default())
+    Ok(local.first().map(|path| commit_of(path)).transpose()?.flatten())
+}
+
+/// Says that a profile is kept already. One that is kept without a commit gets the one that the user names; another one
+/// stays, since the profile was made of one of them only.
+fn known(
+    file: &Stored,
+    of: Option<&str>,
+    asked: Option<&Commit>,
+    what: &str,
+    place: &Place,
+    printer: &Printer,
+) -> Result<()> {
+    let path = &file.path;
+    match (of, asked) {
+        (None, Some(commit)) => {
+            for local in place.local(std::slice::from_ref(file))? {
+                let bytes = files::read(&local, files::MOST_TABLE)
+                    .map_err(|error| Error::io(&local, "read", &error))?;
+                place.put(path, &with_commit(&bytes, &local, commit)?)?;
+            }
+            let short = commit.short();
+            return printer.text(&format!("known already: {what}, now of commit {short}: {path}"));
+        }
+        (Some(of), Some(commit)) if of != commit.name => printer.notice(&format!(
+            "{what} is kept as of commit {} and stays so; to keep it as of {} instead, delete its file from the store \
+             and add it again",
+            short(of),
+            commit.short()
+        )),
+        _ => {}
+    }
+    let of = of.map(|of| format!(", of commit {}", short(of))).unwrap_or_default();
+    printer.text(&format!("known already: {what}{of}: {path}"))
 }
 
 /// The commit that is checked out here, with what the user should know of that.

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use polars::prelude::*;
 
+use super::commit::Commit;
 use crate::error::{Error, Result};
 use crate::tables::{Cells, Form, TableFile, Texts};
 
@@ -155,6 +156,31 @@ pub(crate) fn migrated(bytes: &[u8], path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(written))
 }
 
+/// A file's bytes with a commit for all rows, whatever it said before.
+///
+/// # Errors
+/// [`Error::Input`] where it is no file of a store, one of a later version, or damaged.
+pub(crate) fn with_commit(bytes: &[u8], path: &Path, commit: &Commit) -> Result<Vec<u8>> {
+    let file = Versioned::new(TableFile::of_bytes(bytes.to_vec(), path)?, path)?;
+    let mut file = file.file;
+    let (rows, names) = (file.rows(), file.names().map(str::to_owned).collect::<Vec<_>>());
+    let mut columns = Vec::new();
+    for name in &names {
+        let same = |value: Option<u64>| Some(Cells::U64(vec![value; rows]).column(name));
+        columns.extend(match name.as_str() {
+            COMMIT => {
+                let texts = vec![commit.name.as_str(); rows];
+                Some(Column::new(name.as_str().into(), texts))
+            }
+            COMMITTED => same(commit.committed),
+            _ => file.column(name)?.map(|cells| cells.column(name)),
+        });
+    }
+    let mut written = Vec::new();
+    Form::Parquet.write(&DataFrame::new(rows, columns)?, &mut written)?;
+    Ok(written)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +227,25 @@ mod tests {
             .collect();
         assert!(!names.contains(&"gpu".to_owned()), "{names:?}");
         assert_eq!(migrated(&rewritten, Path::new("new")).unwrap(), None, "nothing is left to do");
+    }
+
+    #[test]
+    fn a_commit_is_added_and_nothing_else_changes() {
+        let commit = Commit { name: "a1".to_owned(), committed: Some(7) };
+        let table = df!(
+            SCHEMA_VERSION => [VERSION, VERSION],
+            COMMIT => [None::<&str>, None],
+            COMMITTED => [None::<u64>, None],
+            DEVICE => ["NVIDIA H200", "NVIDIA H200"],
+            "gpu__time_duration.sum" => [Some(1000.0), None],
+        );
+        let before = bytes(&table.unwrap());
+        let after = with_commit(&before, Path::new("p.parquet"), &commit).unwrap();
+        let mut file = opened(after).unwrap();
+        assert_eq!(file.texts(COMMIT).unwrap().get(1), Some("a1"));
+        assert_eq!(file.numbers(COMMITTED).unwrap(), [Some(7.0), Some(7.0)]);
+        assert_eq!(file.texts(DEVICE).unwrap().get(1), Some("NVIDIA H200"));
+        assert_eq!(file.numbers("gpu__time_duration.sum").unwrap(), [Some(1000.0), None]);
     }
 
     #[test]

@@ -124,11 +124,17 @@ pub(crate) fn retain(profile: &mut Profile, regex: &Regex, pattern: &str) -> Res
     names.dedup();
     profile.retain_kernels(|kernel| regex.is_match(kernel))?;
     if profile.frames.launches.height() == 0 {
-        return Err(Error::Usage(format!(
-            "no kernel in {} matches `{pattern}`; it has: {}",
-            profile.name,
-            listed(names.iter().map(|name| fit(name, LONGEST_NAME)))
-        )));
+        return Err(no_kernel(&profile.name, pattern, names));
     }
     Ok(())
+}
+
+/// No kernel matches a `-k`: the kernels that there are.
+pub(crate) fn no_kernel(
+    place: &str,
+    pattern: &str,
+    names: impl IntoIterator<Item = String>,
+) -> Error {
+    let names = listed(names.into_iter().map(|name| fit(&name, LONGEST_NAME)));
+    Error::Usage(format!("no kernel in {place} matches `{pattern}`; it has: {names}"))
 }

@@ -38,8 +38,31 @@ fn a_profile_is_kept_once_by_its_gpu_program_and_date() {
     assert!(again.out.starts_with("known already: ado/v2 on NVIDIA H200"), "{again:?}");
     assert!(again.out.contains(", of commit first: "), "{again:?}");
     assert_eq!(files(&bench), kept);
+    assert!(again.err.contains("kept as of commit first and stays so"), "{again:?}");
     let twice = bench.run(&["history", "add", "v3", "v3", "--commit", "third"]);
     assert!(twice.out.contains("kept: ado/v3") && twice.out.contains("named twice: "), "{twice:?}");
+}
+
+#[test]
+fn a_profile_that_is_kept_without_a_commit_gets_one_later() {
+    let bench = Bench::new();
+    // Without a repository there is no commit.
+    let add = |commit: &[&str]| bench.run(&[&["history", "add", "v2"], commit].concat());
+    assert!(add(&[]).err.contains("there is no git commit here"));
+    let now = add(&["--commit", "a1"]);
+    assert!(now.out.contains(", now of commit a1: "), "{now:?}");
+    assert_eq!(files(&bench).len(), 1);
+    let json = bench.run(&["history", "--format", "json"]).json();
+    assert_eq!(json["series"][0]["points"][0]["commit"], "a1", "{json}");
+    let again = add(&["--commit", "a1"]);
+    assert!(again.out.contains(", of commit a1: ") && again.err.is_empty(), "{again:?}");
+}
+
+#[test]
+fn a_pattern_that_matches_no_kernel_names_those_that_there_are() {
+    let bench = Bench::new();
+    bench.run(&["history", "add", "v2", "--commit", "one"]);
+    bench.run(&["history", "-k", "zzz"]).fails(2, &["no kernel in", "matches `zzz`", "average"]);
 }
 
 #[test]

@@ -200,7 +200,11 @@ fn explain(
     new: &Profile,
     args: &CheckArgs,
 ) -> Result<()> {
-    let diff = compare(base, new)?;
+    let mut diff = compare(base, new)?;
+    if document.comparison.is_none() {
+        // The headline says that no times were judged; ncu's durations are of one run each and not of one work.
+        (diff.speedup, diff.speedup_of) = (None, None);
+    }
     let diagnosed = diagnosed::diagnose(new)?;
     document.places = places(&diagnosed, &diff.come);
     document.gates = counters::judge(&args.fail_on, base, new, &diagnosed)?;

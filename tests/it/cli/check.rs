@@ -73,6 +73,25 @@ fn gates_judge_counters_without_times() {
 }
 
 #[test]
+fn what_is_not_timed_is_not_called_faster() {
+    let gate =
+        ["--baseline", "v2", "v3", "--no-time", "--fail-on", "rule:uncoalesced-global-access"];
+    let failed =
+        ["--baseline", "v2", "v3", "--no-time", "--fail-on", "rule:shared-memory-pressure"];
+    for args in [gate, failed] {
+        for form in ["text", "markdown", "junit"] {
+            let ran = recorded(&[&args[..], &["--format", form, "-v"]].concat());
+            assert!(!ran.out.contains("faster"), "{ran:?}");
+        }
+        let json = recorded(&[&args[..], &["--format", "json"]].concat()).out;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["cause"]["speedup"], serde_json::Value::Null);
+    }
+    let timed = recorded(&["--baseline", "v2", "v3", "-v"]);
+    assert!(timed.out.contains("faster"), "{timed:?}");
+}
+
+#[test]
 fn every_form_holds_the_check() {
     let of = |form: &str| recorded(&["--baseline", "v3", "v2", "--format", form]);
     let json: serde_json::Value = serde_json::from_str(&of("json").out).unwrap();

@@ -35,6 +35,7 @@ use crate::report::text::bars::bars;
 use crate::report::text::finding::findings;
 use crate::report::text::header::{facts, header};
 use crate::report::text::page::{Ink, Page};
+use crate::report::words::diff::headline;
 use crate::report::words::number::{place, shape};
 use crate::text::count_of;
 
@@ -101,6 +102,8 @@ fn document(document: &Document, style: Style, out: &mut dyn Write) -> io::Resul
             page.blank();
             diff::body(&mut page, diff);
         }
+    } else if let Some(diff) = &document.diff {
+        page.inked("", &headline(diff), Ink::Bold);
     }
     if let Some(path) = &document.saved {
         page.blank();

@@ -6,6 +6,7 @@
 
 mod check;
 mod copy;
+mod edited;
 pub mod expression;
 mod flag;
 pub mod manifest;

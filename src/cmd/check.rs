@@ -111,7 +111,8 @@ fn one(name: &str, ladder: &str, size: Option<&Overrides>, args: &CheckArgs) -> 
     if let (Reference::Step { ladder, step }, true) =
         (Reference::parse(name, ladder)?, args.origin.recorded)
     {
-        return open::recording(&Ladder::open(&ladder)?, &step, size.unwrap_or(&Overrides::new()));
+        let size = size.unwrap_or(const { &Overrides::new() });
+        return open::recording(&Ladder::open(&ladder)?, &step, size, open::Why::Asked);
     }
     open::one(name, ladder, size)
 }

@@ -7,8 +7,8 @@ mod yardstick;
 use std::path::Path;
 
 use super::shared::chosen_step::{ChosenStep, split};
-use super::shared::ignored_options;
 use super::shared::printer::Printer;
+use super::shared::{ignored_options, open};
 use crate::cli::LimiterArgs;
 use crate::error::{Error, ExitCode, Result};
 use crate::ladder::{Ladder, Step, parse_overrides};
@@ -92,12 +92,18 @@ fn no_device(ladder: &Ladder, step: &Step) -> Error {
 }
 
 fn stored(ladder: &Ladder, step: &Step) -> Option<&'static str> {
-    store::recorded_file(ladder.name(), step.name(), limiter::FILE)
+    // What is recorded is of the step as it shipped.
+    let is_edited = ladder.edited_file(step).is_some();
+    let file = || store::recorded_file(ladder.name(), step.name(), limiter::FILE);
+    if is_edited { None } else { file() }
 }
 
 /// The run that ships with adoprof.
 fn recorded(ladder: &Ladder, step: &Step) -> Result<LimiterDocument> {
     let (ladder_name, name) = (ladder.name(), step.name());
+    if let Some(problem) = open::edited(ladder, step) {
+        return Err(Error::Usage(format!("{problem}; leave --recorded out to run it")));
+    }
     let Some(text) = stored(ladder, step) else {
         return Err(Error::Usage(format!(
             "there is no recorded limiter run of {ladder_name}/{name}; on a machine with a GPU, \

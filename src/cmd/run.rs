@@ -202,7 +202,8 @@ fn one(
         _ if step.is_program() && !args.origin.recorded => program_step::run(&live, printer)?,
         Some(device) => live_step::run(device, &live, printer)?,
         None => {
-            let profile = open::recording(ladder, step.name(), size)?;
+            let why = open::Why::of(&args.origin);
+            let profile = open::recording(ladder, step.name(), size, why)?;
             return Ok((profile.diagnose(Some(ladder))?, None));
         }
     };

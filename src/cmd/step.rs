@@ -57,7 +57,7 @@ pub(super) fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
         return program(args, &live, printer);
     }
     if !is_live(&args.origin) {
-        let profile = open::recording(&ladder, step_name, &size)?;
+        let profile = open::recording(&ladder, step_name, &size, open::Why::of(&args.origin))?;
         let has_cpu = profile.step().is_some_and(|step| !step.cpu.is_empty());
         ignored_options::on_recording(GivenOptions { cpu: args.cpu && !has_cpu, ..given }, printer);
         if args.tries {

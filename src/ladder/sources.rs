@@ -13,6 +13,12 @@ impl Ladder {
         self.folder.as_deref()
     }
 
+    /// The same as it was named, for commands that a user may type.
+    #[must_use]
+    pub fn folder_as_named(&self) -> Option<&Path> {
+        self.folder.as_ref().and(self.path.parent())
+    }
+
     /// The files whose change may change what a step does: the manifest, the source of the step and of the step
     /// that it is checked against, the headers that these include, and the files that a program's commands name.
     /// None for a built-in ladder.

@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod check_examples;
 mod config;
+mod copied;
 mod frames;
 mod history;
 mod hostile;

@@ -148,9 +148,12 @@ fn opened(file: &Path, name: &str, ladder: &str) -> Result<Profile> {
         return open::one(&beside_text(&beside), ladder, None);
     }
     match Reference::parse(name, ladder)? {
-        Reference::Step { ladder, step } => {
-            open::recording(&Ladder::open(&ladder)?, &step, &Overrides::default())
-        }
+        Reference::Step { ladder, step } => open::recording(
+            &Ladder::open(&ladder)?,
+            &step,
+            &Overrides::default(),
+            open::Why::NothingElse,
+        ),
         Reference::Path(_) => Err(Error::input(&beside, "there is no such file or folder")),
     }
 }

@@ -67,6 +67,20 @@ pub(crate) fn next_arguments(ladder: &str, size: Option<&str>) -> Option<String>
     (!words.is_empty()).then(|| shell_words::join(words))
 }
 
+/// The command that runs and profiles a step at a size.
+pub(crate) fn step_command(ladder: &Ladder, step: &str, size: &Overrides) -> String {
+    let mut words = vec!["adoprof".to_owned(), "step".to_owned()];
+    if let Some(folder) = ladder.folder_as_named() {
+        words.extend(["--ladder".to_owned(), folder.display().to_string()]);
+    }
+    let is_elsewhere = ladder.folder().is_none() && ladder.name() != ladder::DEFAULT;
+    let ladder = if is_elsewhere { format!("{}/", ladder.name()) } else { String::new() };
+    words.extend(["--kernel".to_owned(), format!("{ladder}{step}")]);
+    let quoted = shell_words::join(words);
+    // What is in it is not for the shell, so it looks as typed.
+    size_argument(size).map_or(quoted.clone(), |size| format!("{quoted} --size {size}"))
+}
+
 /// Live where the user insists, or where there is a device and nobody insists on the recording.
 pub(crate) fn is_live(origin: &Origin) -> bool {
     origin.live || !origin.recorded && Device::is_present()
@@ -75,6 +89,19 @@ pub(crate) fn is_live(origin: &Origin) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_names_its_step_as_it_can_be_typed() {
+        let size = Overrides::from([("M".to_owned(), 4), ("N".to_owned(), 5)]);
+        let of = |name: &str, step, size| step_command(&Ladder::builtin(name).unwrap(), step, size);
+        assert_eq!(of("ado", "v3", &size), "adoprof step --kernel v3 --size M=4,N=5");
+        assert_eq!(of("reduce", "r3", &Overrides::new()), "adoprof step --kernel reduce/r3");
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("my ladder");
+        Ladder::copy_builtin("ado", &folder).unwrap();
+        let command = step_command(&Ladder::load(&folder).unwrap(), "v3", &Overrides::new());
+        assert_eq!(command, format!("adoprof step --ladder '{}' --kernel v3", folder.display()));
+    }
 
     #[test]
     fn the_next_step_is_of_the_ladder_that_was_asked_for() {

@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::chosen_step::step_command;
+use crate::cli::Origin;
 use crate::error::{Error, ExitCode, Result};
-use crate::ladder::{Ladder, Overrides};
+use crate::ladder::{Ladder, Overrides, Step};
+use crate::launch::Device;
 use crate::profile::{Files, InFolder, Profile, Reference, below, group, read_files};
 use crate::store;
 use crate::text::{assignments, count_of};
@@ -113,6 +116,7 @@ pub(crate) struct Unread {
     shown: Vec<String>,
     more: usize,
     has_named: bool,
+    lacks_device: bool,
 }
 
 impl Unread {
@@ -123,6 +127,7 @@ impl Unread {
     pub(crate) fn push(&mut self, error: Error, is_named: bool) {
         // A profile without the kernel that was asked for could be read all the same.
         self.has_named |= is_named && matches!(error, Error::Input { .. });
+        self.lacks_device |= is_named && matches!(error, Error::Environment(_));
         if self.shown.len() < Self::MOST {
             self.shown.push(format!("left out: {error}"));
         } else {
@@ -134,7 +139,11 @@ impl Unread {
     /// What the command ends with where the rest went well: a path that was named and that can't be read is a mistake
     /// of the command line, one in a folder is not.
     pub(crate) fn code(&self) -> ExitCode {
-        if self.has_named { ExitCode::Usage } else { ExitCode::Success }
+        match (self.has_named, self.lacks_device) {
+            (true, _) => ExitCode::Usage,
+            (false, true) => ExitCode::Environment,
+            (false, false) => ExitCode::Success,
+        }
     }
 
     /// One sentence for each of the first ones, and one for all others; `read` is how many could be read.
@@ -220,7 +229,7 @@ fn directory(path: &Path) -> Result<(Vec<InFolder>, Option<String>)> {
 /// A step's newest local profile, or the recording that ships with adoprof.
 ///
 /// # Errors
-/// [`Error::Usage`] where there is neither, with the sizes that were recorded.
+/// As [`recording`], where there is neither.
 pub(crate) fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> Result<Profile> {
     let ladder = Ladder::open(ladder)?;
     let none = Overrides::default();
@@ -228,40 +237,88 @@ pub(crate) fn saved_step(ladder: &str, step: &str, size: Option<&Overrides>) -> 
     let local = store::newest_local(ladder.name(), step, |meta| meta.size() == wanted);
     match local {
         Some(folder) => InFolder::Saved(folder).read(),
-        None => recording(&ladder, step, size.unwrap_or(&none)),
+        None => recording(&ladder, step, size.unwrap_or(&none), Why::NothingElse),
+    }
+}
+
+/// Why a recording is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The user asked for it.
+    Asked,
+    /// There is no profile of the step, or no device to make one on.
+    NothingElse,
+}
+
+impl Why {
+    /// What the options say.
+    pub(crate) fn of(origin: &Origin) -> Self {
+        if origin.recorded { Self::Asked } else { Self::NothingElse }
+    }
+
+    /// Where there is no recording: the user asked for what is not there, or the machine lacks a device.
+    fn error(self, problem: String) -> Error {
+        if self == Self::Asked || Device::is_present() {
+            Error::Usage(problem)
+        } else {
+            Error::Environment(problem)
+        }
     }
 }
 
 /// The recording of a step that ships with adoprof.
 ///
 /// # Errors
-/// [`Error::Usage`] where the step was not recorded at that size.
-pub(crate) fn recording(ladder: &Ladder, step: &str, size: &Overrides) -> Result<Profile> {
-    let wanted = ladder.size(ladder.step(step)?, size)?;
-    if let Some(saved) = store::recording(ladder.name(), step, &wanted)? {
-        return Profile::from_saved(format!("{}/{step}", ladder.name()), saved, None);
-    }
-    if ladder.step(step)?.is_program() {
+/// Where the step was not recorded at that size, or is another one than the recorded: [`Error::Environment`] where a
+/// device is all that is missing, else [`Error::Usage`].
+pub(crate) fn recording(
+    ladder: &Ladder,
+    step: &str,
+    size: &Overrides,
+    why: Why,
+) -> Result<Profile> {
+    let declared = ladder.step(step)?;
+    let wanted = ladder.size(declared, size)?;
+    let command = step_command(ladder, step, size);
+    if declared.is_program() {
+        let name = ladder.name();
         return Err(Error::Usage(format!(
-            "there is no profile of {}/{step} at {} yet; `adoprof step` runs and profiles it",
-            ladder.name(),
+            "there is no profile of {name}/{step} at {} yet; `{command}` runs and profiles it",
             assignments(&wanted, ",")
         )));
+    }
+    if let Some(problem) = edited(ladder, declared) {
+        let problem = format!("{problem}; on a machine with a GPU, `{command}` profiles it");
+        return Err(why.error(problem));
+    }
+    if let Some(saved) = store::recording(ladder.name(), step, &wanted)? {
+        return Profile::from_saved(format!("{}/{step}", ladder.name()), saved, None);
     }
     // A size that no device could hold is refused for that; any number of SMs will do.
     ladder.plan(step, size, 1)?;
     let show = |size: &Overrides| assignments(size, ",");
     let recorded: Vec<String> =
         store::recorded_sizes(ladder.name(), step)?.iter().map(show).collect();
-    let there = if recorded.is_empty() {
-        "no recording of this step ships with adoprof".to_owned()
+    let what = if recorded.is_empty() {
+        format!("there is no recording of {}/{step}", ladder.name())
     } else {
-        format!("it was recorded at {}", recorded.join(" and at "))
+        format!(
+            "there is no recording of {}/{step} at {}, but at {}",
+            ladder.name(),
+            show(&wanted),
+            recorded.join(" and at ")
+        )
     };
-    Err(Error::Usage(format!(
-        "there is no recording of {}/{step} at {}: {there}; on a machine with a GPU, `adoprof step --live` \
-         profiles it at this size",
+    Err(why.error(format!("{what}; on a machine with a GPU, `{command}` profiles it")))
+}
+
+/// What of a step on disk is no longer as it was recorded, in one sentence.
+pub(crate) fn edited(ladder: &Ladder, step: &Step) -> Option<String> {
+    let file = ladder.edited_file(step)?;
+    Some(format!(
+        "the recording of {}/{} that ships with adoprof does not hold for this step: {file} differs from what was \
+         recorded",
         ladder.name(),
-        show(&wanted)
-    )))
+        step.name()
+    ))
 }

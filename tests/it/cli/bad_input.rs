@@ -88,7 +88,7 @@ fn files_that_are_no_profile() {
         ("./damaged", &["is damaged"]),
         ("./newer", &["adoprof-profile/99"]),
         ("./missing.csv", &["no such file"]),
-        ("folder", &["no step `folder`", "./folder"]),
+        ("folder", &["this folder is not a saved profile"]),
         ("v9", &["no step `v9`", "did you mean"]),
         ("nosuch/v2", &["no such file"]),
     ] {

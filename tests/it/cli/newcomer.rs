@@ -35,7 +35,9 @@ fn options_without_a_meaning_on_a_recording_are_told() {
         assert_eq!(bench.run(&[&step, args, &["-q"]].concat()).err, "", "{args:?}: quiet");
     }
     assert!(!bench.path("saved").exists());
-    bench.run(&["step", "--kernel", "v2", "--size", "N=512"]).fails(2, &["`adoprof step --live`"]);
+    bench
+        .run(&["step", "--kernel", "v2", "--size", "N=512"])
+        .fails(3, &["`adoprof step --kernel v2 --size N=512`"]);
     let run = bench.run(&["run", "--ladder", "padding", "--recorded", "-o", "saved", "--cpu"]);
     assert!(notice(&run).contains("--cpu and -o have no effect"), "{run:?}");
     // Its recording has the CPU's times.
@@ -181,15 +183,40 @@ fn a_profile_that_tells_nothing_is_not_called_faultless() {
 }
 
 #[test]
-fn a_folder_by_a_bare_name_is_told_how_to_be_named() {
+fn a_folder_by_a_bare_name_is_read_where_no_step_has_it() {
     let bench = Bench::new();
     let recording = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles/ado/v2");
     bench.copy_files(&recording, "mine");
-    bench.run(&["analyze", "mine"]).fails(2, &["no step `mine`", "write ./mine"]);
-    assert_eq!(bench.run(&["analyze", "./mine"]).code, Some(0));
+    bench.copy_files(&recording, "v3");
+    for args in [
+        &["analyze", "mine"][..],
+        &["analyze", "./mine"],
+        &["diff", "mine", "v3"],
+        &["history", "add", "mine", "--commit", "one"],
+    ] {
+        let ran = bench.run(args);
+        assert!(ran.code == Some(0) && !ran.out.is_empty(), "{ran:?}");
+    }
+    let step = bench.run(&["analyze", "v3", "-q"]).out;
+    assert!(step.contains("ado/v3 takes"), "a step goes before a folder: {step}");
     bench
         .run(&["analyze", "yours"])
         .fails(2, &["no step `yours`", "no file or folder of that name"]);
+}
+
+#[test]
+fn a_quiet_comparison_is_its_verdict() {
+    let bench = Bench::new();
+    let recording = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles/ado/v3");
+    bench.copy_files(&recording, "mine");
+    for args in [
+        &["step", "--kernel", "v3", "--baseline", "v2", "-q"][..],
+        &["analyze", "mine", "--baseline", "v2", "-q"],
+    ] {
+        let ran = bench.run(args);
+        let faster: Vec<&str> = ran.out.lines().filter(|line| line.contains(" faster")).collect();
+        assert!(matches!(faster[..], [line] if line.starts_with("ado/v2 → ")), "{ran:?}");
+    }
 }
 
 #[test]

@@ -27,10 +27,7 @@ fn one(name: &str, width: usize) -> Result<String> {
         let meant = match explain::suggestions(name).as_slice() {
             [] => String::new(),
             [other] => format!(" did you mean `{other}`?"),
-            several => format!(
-                " with this word in their names there are {};",
-                listed(several.iter().copied())
-            ),
+            several => format!(" did you mean one of {}?", listed(several.iter().copied())),
         };
         Error::Usage(format!("there is no rule `{name}`;{meant} `adoprof explain` lists them all"))
     })?;

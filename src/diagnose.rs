@@ -80,6 +80,7 @@ pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
         }
     }
     drop_false_roofs(&mut drafts);
+    let tells = bottleneck::tells(launch, &model);
     let is_unread = unread::is_unread(launch);
     // What is not seen may be a fault that inflates the work of the unit at its limit, and most are not seen in code
     // that nothing counted.
@@ -88,16 +89,15 @@ pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
     }
     let effects: Vec<(&str, Effect)> =
         drafts.iter().map(|(rule, draft)| (rule.name, draft.effect.clone())).collect();
-    let mut findings = rank(drafts, &model, is_unread);
+    let mut findings = rank(drafts, &model, is_unread, tells);
     triton::translate(launch, &mut findings);
     let faults = findings.iter().filter_map(|finding| {
         effects.iter().find(|(rule, _)| *rule == finding.rule).map(|(rule, effect)| (*rule, effect))
     });
-    let ranking =
-        if bottleneck::tells(&model) { ranking::ranking(&model, faults) } else { Vec::new() };
+    let ranking = if tells { ranking::ranking(&model, faults) } else { Vec::new() };
     let bound =
         findings.first().and_then(|first| rules::find(&first.rule)?.bound).unwrap_or_else(|| {
-            if bottleneck::tells(&model) {
+            if tells {
                 model.bound()
             } else {
                 bottleneck::bound_by_throughputs(launch).unwrap_or(Bound::None)
@@ -133,7 +133,12 @@ fn drop_false_roofs(drafts: &mut Vec<(&'static Rule, Draft)>) {
 /// no cause inflates the unit that is at its limit, so whatever the others give comes out of the
 /// remaining 15% and is never more than 1.18x. They follow with their own estimates, so nothing is
 /// hidden.
-fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> Vec<Finding> {
+fn rank(
+    drafts: Vec<(&'static Rule, Draft)>,
+    model: &Model,
+    is_unread: bool,
+    tells: bool,
+) -> Vec<Finding> {
     let found: Vec<Found> = drafts
         .into_iter()
         .map(|(rule, draft)| {
@@ -145,7 +150,7 @@ fn rank(drafts: Vec<(&'static Rule, Draft)>, model: &Model, is_unread: bool) -> 
                 Kind::Cause if draft.effect == Effect::default() => None,
                 // Where the busiest unit may be one that is not known, so may be the gain.
                 Kind::Cause | Kind::Symptom => {
-                    let known = model.without(&draft.effect).filter(|_| bottleneck::tells(model));
+                    let known = model.without(&draft.effect).filter(|_| tells);
                     bounds = known;
                     let known = known.map(|known| range::reaching(rule, &draft.effect, known));
                     known.map(|known| if is_unread { unread::widened(known) } else { known })
@@ -346,7 +351,7 @@ mod tests {
         let promised = |effect: Effect| {
             let rule = rules::find("local-memory-array").unwrap();
             let draft = Draft { effect, ..Draft::default() };
-            rank(vec![(rule, draft)], &model, false)[0].estimate
+            rank(vec![(rule, draft)], &model, false, true)[0].estimate
         };
         assert_eq!(promised(Effect::default()), None);
         assert!(promised(Effect::on(Term::Issue, 0.5)).is_some());

@@ -21,7 +21,7 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
         .and_then(|first| crate::rules::find(&first.rule))
         .is_some_and(|rule| rule.kind == Kind::Roof);
     let busiest = if roof { model.busiest_at_work() } else { model.busiest() };
-    let known = busiest.filter(|_| tells(model));
+    let known = busiest.filter(|_| tells(launch, model));
     let Some((term, share)) = known else {
         let too_short = diagnosis.bound == Bound::Launch && model.launch_share() > model.idle();
         return if too_short { small_launch(launch, model) } else { without_units(launch) };
@@ -67,16 +67,33 @@ pub fn bottleneck_sentence(launch: &Launch, model: &Model, diagnosis: &Diagnosis
 }
 
 /// True where the profile has what the model needs to tell what bounds a launch. That some unit is busy
-/// is seen from its own counter; that none is, and warps wait, only where the units of the SM are known
-/// too: ncu's details page has DRAM and L2, which rest while an SM works out of its L1.
+/// is seen from its own counter, as far as ncu's throughputs show no busier one that was not counted; that none
+/// is, and warps wait, only where the units of the SM are known too: ncu's details page has DRAM and L2, which
+/// rest while an SM works out of its L1.
 #[must_use]
-pub(super) fn tells(model: &Model) -> bool {
+pub(super) fn tells(launch: &Launch, model: &Model) -> bool {
     let of_the_sm = [Term::L1Data, Term::Lsu, Term::Issue];
+    let knows_the_sm = of_the_sm.iter().any(|&term| model.utilization(term).is_some());
     match model.bound() {
         Bound::None => false,
-        Bound::Latency => of_the_sm.iter().any(|&term| model.utilization(term).is_some()),
-        Bound::Memory | Bound::Compute | Bound::Launch => true,
+        Bound::Latency => knows_the_sm,
+        Bound::Memory | Bound::Compute => knows_the_sm || !has_a_busier_unit(launch, model),
+        Bound::Launch => true,
     }
+}
+
+/// True where ncu's throughput, which is that of the busiest unit, is more than that of all units which were counted.
+fn has_a_busier_unit(launch: &Launch, model: &Model) -> bool {
+    let known = model.busiest().map_or(0.0, |(_, share)| share);
+    let throughput = throughputs(launch).map(|(compute, memory)| compute.max(memory));
+    throughput.is_some_and(|most| most.round() > (100.0 * known).round())
+}
+
+/// ncu's compute and memory throughput, in percent.
+fn throughputs(launch: &Launch) -> Option<(f64, f64)> {
+    let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed")?;
+    let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")?;
+    Some((compute, memory))
 }
 
 /// The sentence for a launch that does not fill the device or is too short.
@@ -118,16 +135,14 @@ fn small_launch(launch: &Launch, model: &Model) -> String {
 /// The sentence where no utilization counter of a unit was collected: ncu's two throughputs and the
 /// schedulers tell what they can. Empty where they were not collected either.
 fn without_units(launch: &Launch) -> String {
-    let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed");
-    let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
     let issue = launch
         .get("smsp__issue_active.avg.pct_of_peak_sustained_active")
         .filter(|&issue| issue > 0.0)
         .map(|issue| {
             format!("a scheduler issues one instruction every {:.1} cycles", 100.0 / issue)
         });
-    match (compute, memory, issue) {
-        (Some(compute), Some(memory), issue) => {
+    match (throughputs(launch), issue) {
+        (Some((compute, memory)), issue) => {
             let class = match class(compute, memory) {
                 Bound::Latency => "Latency",
                 Bound::Compute => "Compute",
@@ -138,7 +153,7 @@ fn without_units(launch: &Launch) -> String {
                 "{class}: compute throughput {compute:.0}%, memory throughput {memory:.0}%{issue}."
             )
         }
-        (_, _, Some(issue)) => {
+        (None, Some(issue)) => {
             let waits = longest_wait(launch).map_or_else(String::new, |(word, share)| {
                 format!("; warps wait mostly for {word} ({} of the stall cycles)", percent(share))
             });
@@ -146,7 +161,7 @@ fn without_units(launch: &Launch) -> String {
             issue[..1].make_ascii_uppercase();
             format!("{issue}{waits}. The profile does not say how busy the units are.")
         }
-        _ => String::new(),
+        (None, None) => String::new(),
     }
 }
 
@@ -154,9 +169,7 @@ fn without_units(launch: &Launch) -> String {
 /// ncu's SOLBottleneck rule reads them. `None` without them.
 #[must_use]
 pub(super) fn bound_by_throughputs(launch: &Launch) -> Option<Bound> {
-    let compute = launch.get("sm__throughput.avg.pct_of_peak_sustained_elapsed")?;
-    let memory = launch.get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")?;
-    Some(class(compute, memory))
+    throughputs(launch).map(|(compute, memory)| class(compute, memory))
 }
 
 fn class(compute_percent: f64, memory_percent: f64) -> Bound {
@@ -208,6 +221,22 @@ fn wait_words(reason: StallReason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_unit_that_was_not_counted_may_be_the_busiest() {
+        let mut launch = Launch::default();
+        launch.set(Term::Dram.counters()[0], Some(60.0));
+        launch.set("sm__throughput.avg.pct_of_peak_sustained_elapsed", Some(30.0));
+        let memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+        launch.set(memory, Some(60.0));
+        assert_eq!(Model::new(&launch).bound(), Bound::Memory);
+        assert!(tells(&launch, &Model::new(&launch)));
+        launch.set(memory, Some(90.0));
+        assert!(!tells(&launch, &Model::new(&launch)));
+        // With the units of the SM counted, ncu's throughput may be that of some queue.
+        launch.set("sm__issue_active.avg.pct_of_peak_sustained_elapsed", Some(20.0));
+        assert!(tells(&launch, &Model::new(&launch)));
+    }
 
     #[test]
     fn a_small_grid_leaves_sms_without_warps_or_with_too_few() {

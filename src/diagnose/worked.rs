@@ -235,7 +235,7 @@ fn barriers_are_a_fault_of_their_own_where_half_of_the_waits_are_for_few_warps()
             draft("shared-memory-pressure", Effect::default()),
             draft("barrier-stalls", Effect::stalls([StallReason::Barrier])),
         ];
-        rank(drafts, &model, false).len()
+        rank(drafts, &model, false, true).len()
     };
     assert_eq!(findings(50.0), 2);
     assert_eq!(findings(49.0), 1, "what makes all warps slow explains them");

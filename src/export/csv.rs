@@ -8,4 +8,5 @@ pub mod pages;
 pub mod raw;
 pub mod source;
 
+pub(crate) use pages::DETAILS_ALONE;
 pub use pages::Pages;

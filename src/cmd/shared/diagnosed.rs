@@ -8,6 +8,7 @@ use super::printer::Printer;
 use crate::diff::{self, Side};
 use crate::document::{Compared, Diff, Document};
 use crate::error::{Error, Result};
+use crate::export::csv::DETAILS_ALONE;
 use crate::ladder::Ladder;
 use crate::profile::Profile;
 use crate::report::{Format, render};
@@ -88,11 +89,16 @@ pub(crate) fn show(document: &Document, format: Format, printer: &Printer) -> Re
     printer.report(format, |style, out| render(document, format, style, out))
 }
 
-/// Prints notices to stderr, unless the form holds them itself.
+/// Prints notices to stderr, unless the form holds them itself. That most of what a diagnosis needs is not there is said
+/// also where the user asked for quiet.
 pub(crate) fn notices(document: &Document, format: Format, printer: &Printer) {
     if !format.holds_notices() {
         for notice in &document.notices {
-            printer.notice(notice);
+            if notice == DETAILS_ALONE {
+                printer.warning(notice);
+            } else {
+                printer.notice(notice);
+            }
         }
     }
 }

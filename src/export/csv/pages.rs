@@ -20,7 +20,7 @@ use crate::kernel_name;
 use crate::metric;
 
 /// What a user should know of a profile without a raw page.
-const DETAILS_ALONE: &str = "this is ncu's details page alone: it has no stalls, no sector counts \
+pub(crate) const DETAILS_ALONE: &str = "this is ncu's details page alone: it has no stalls, no sector counts \
     and few of the units' counters, so most rules can't be checked; export the raw page beside it \
     with `ncu --import REPORT --page raw --csv --print-units base > NAME.raw.csv`, and the lines \
     with `--page source --csv`";

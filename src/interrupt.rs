@@ -1,6 +1,6 @@
 //! Ctrl-C: noticed, so that what runs can be ended and what is written stays whole.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use crate::error::Error;
@@ -13,26 +13,45 @@ static RUNNING: AtomicI32 = AtomicI32::new(0);
 
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
 
-/// True while another program of this terminal takes the signals for itself.
-static PAUSED: AtomicBool = AtomicBool::new(false);
+/// The process of another program of this terminal that takes Ctrl-C for itself; 0 where there is none.
+static PAUSED_FOR: AtomicI32 = AtomicI32::new(0);
+
+/// True once that one was asked to end.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// The signals that have a handler, a bit for each.
+static HANDLED: AtomicU32 = AtomicU32::new(0);
 
 /// As long as this lives, Ctrl-C does nothing here.
 #[derive(Debug)]
 pub(crate) struct Pause(());
 
-impl Drop for Pause {
-    fn drop(&mut self) {
-        PAUSED.store(false, Ordering::SeqCst);
+impl Pause {
+    /// True where the other program was asked to end, and this one with it.
+    pub(crate) fn is_over(&self) -> bool {
+        let Self(()) = self;
+        ENDED.load(Ordering::SeqCst)
     }
 }
 
-/// Leaves Ctrl-C to another program of this terminal. What ends a program otherwise ends this one too.
-pub(crate) fn pause() -> Pause {
-    // A command that only reads has no handler yet. It needs none afterwards: showing its result is the last that
+impl Drop for Pause {
+    fn drop(&mut self) {
+        PAUSED_FOR.store(0, Ordering::SeqCst);
+    }
+}
+
+/// Leaves Ctrl-C to another program of this terminal. What ends a program otherwise is passed on to that one, which has
+/// the terminal to restore; once it has ended, so does this one.
+pub(crate) fn pause(process: u32) -> Pause {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    ENDED.store(false, Ordering::SeqCst);
+    PAUSED_FOR.store(i32::try_from(process).unwrap_or_default(), Ordering::SeqCst);
+    // A command that only reads has no handlers yet. It needs none afterwards: showing its result is the last that
     // it does.
-    static HANDLED: std::sync::Once = std::sync::Once::new();
-    PAUSED.store(true, Ordering::SeqCst);
-    HANDLED.call_once(|| listen(signal_hook::consts::SIGINT));
+    listen(SIGINT);
+    for signal in [SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)) {
+        listen(signal);
+    }
     Pause(())
 }
 
@@ -50,9 +69,18 @@ pub fn watch() {
 
 #[expect(unsafe_code, reason = "what runs must be ended within the handler of a second signal")]
 fn listen(signal: i32) {
+    if HANDLED.fetch_or(1 << signal, Ordering::SeqCst) >> signal & 1 == 1 {
+        return;
+    }
     let requested = REQUESTED.clone();
     let act = move || {
-        if PAUSED.load(Ordering::SeqCst) {
+        let other = PAUSED_FOR.load(Ordering::SeqCst);
+        if other > 0 {
+            if signal != libc::SIGINT && signal != libc::SIGQUIT {
+                let again = ENDED.swap(true, Ordering::SeqCst);
+                // SAFETY: kill(2) takes integers and is async-signal-safe.
+                unsafe { libc::kill(other, if again { libc::SIGKILL } else { libc::SIGTERM }) };
+            }
             return;
         }
         if requested.swap(true, Ordering::SeqCst) {

@@ -31,7 +31,8 @@ impl Pager {
         Some(Self { words, rows: usize::from(rows.0) })
     }
 
-    /// Shows a text, in the pager where it is longer than the terminal; false where that does not start.
+    /// Shows a text, in the pager where it is longer than the terminal; false where that does not start. A signal that
+    /// ends both is [`io::ErrorKind::Interrupted`].
     pub(super) fn show(&self, text: &[u8]) -> io::Result<bool> {
         let lines = text.split(|byte| *byte == b'\n').count() - 1;
         if lines < self.rows {
@@ -45,10 +46,11 @@ impl Pager {
         }
         let Ok(mut process) = command.spawn() else { return Ok(false) };
         // Ctrl-C is the pager's now: it takes it for "stop searching".
-        let _paused = interrupt::pause();
+        let paused = interrupt::pause(process.id());
         let written = process.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(text));
         process.wait()?;
         match written {
+            _ if paused.is_over() => Err(io::ErrorKind::Interrupted.into()),
             // Who has read enough closes the pager.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(true),
@@ -84,6 +86,11 @@ mod tests {
         assert!(!pager.show(b"1\n2\n").unwrap() && !seen.exists());
         assert!(pager.show(b"1\n2\n3\n").unwrap());
         assert_eq!(std::fs::read(&seen).unwrap(), b"1\n2\n3\n");
+        // A signal that would end this process ends the pager first.
+        let script = "sleep 0.3; kill -TERM $PPID; exec sleep 60";
+        let stays = Pager { words: vec!["sh".into(), "-c".into(), script.into()], rows: 3 };
+        let ended = stays.show(b"1\n2\n3\n").unwrap_err();
+        assert_eq!(ended.kind(), io::ErrorKind::Interrupted);
         // One that closes at once, and one that is not there.
         let closes = Pager { words: vec!["true".into()], rows: 3 };
         assert!(closes.show(&b"line\n".repeat(100_000)).unwrap());

@@ -10,6 +10,7 @@ use super::no_commands::NoCommands;
 use super::pager::Pager;
 
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::report::{Format, Style};
 use crate::text::{ascii, uri};
@@ -185,6 +186,7 @@ fn plain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()>
 /// What came of writing; a closed pipe is no failure.
 fn complete(written: io::Result<()>) -> Result<()> {
     match written {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(interrupt::error()),
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::io("standard output", "write", &error))
         }

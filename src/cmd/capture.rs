@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::shared::facts::show;
-use super::shared::not_a_program;
 use super::shared::printer::Printer;
+use super::shared::{no_driver, not_a_program};
 use crate::capture::{self, Chosen, Request};
 use crate::cli::CaptureArgs;
 use crate::document::WrittenDocument;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &CaptureArgs, printer: &Printer) -> Result<ExitCode> {
     let progress = printer.progress();
     progress.stage("surveying the program".to_owned());
     let surveyed = run::run(&program, limits)?;
-    if let Some(failure) = surveyed.failure {
+    if let Some(failure) = surveyed.failure.map(no_driver::or_failure) {
         let lines = match last_lines(&surveyed.output).as_str() {
             lines if surveyed.ended_badly && !lines.is_empty() => {
                 format!("; its last lines were:\n{lines}")

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::shared::facts::show;
-use super::shared::not_a_program;
 use super::shared::printer::Printer;
+use super::shared::{no_driver, not_a_program};
 use crate::cli::{FactOutput, InitArgs};
 use crate::document::WrittenDocument;
 use crate::error::{Error, ExitCode, Result};
@@ -30,16 +30,12 @@ pub(super) fn run(args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
 
 /// From the signatures in a source.
 fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> {
-    let text =
-        files::read(file, files::MOST_TEXT).map_err(|error| Error::io(file, "read", &error))?;
+    let text = files::read(file, files::MOST_TEXT).map_err(|error| unreadable(file, &error))?;
     let text = String::from_utf8(text).map_err(|_| {
         let program = shell_words::quote(&file.to_string_lossy()).into_owned();
         let problem = format!("is not source text; for a program: adoprof init -- {program}");
         Error::input(file, problem)
     })?;
-    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    let path = place(folder, args)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let ladder = init::name_of(&stem);
@@ -58,6 +54,10 @@ fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> 
             Error::input(file, why + &hint)
         })?
     };
+    // Only then: where the file is no source, nothing is to be overwritten.
+    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let path = place(folder, args)?;
     if is_program {
         printer.notice(&format!(
             "{name} has a `main`, so its step is a program to build and run; for steps that adoprof launches \
@@ -70,6 +70,24 @@ fn of_file(file: &Path, args: &InitArgs, printer: &Printer) -> Result<ExitCode> 
         ));
     }
     written(&path, &manifest, args.result, printer)
+}
+
+/// Why a source can't be read, and what to name instead.
+fn unreadable(file: &Path, error: &std::io::Error) -> Error {
+    let shown = file.to_string_lossy();
+    let shown = shell_words::quote(&shown);
+    if file.is_dir() {
+        return Error::input(file, "is a folder; name a CUDA source in it");
+    }
+    match error.kind() {
+        std::io::ErrorKind::NotFound => Error::input(
+            file,
+            format!(
+                "there is no such file; name a CUDA source, or a program: adoprof init -- {shown}"
+            ),
+        ),
+        _ => Error::io(file, "read", error),
+    }
 }
 
 /// From a run of the program.
@@ -111,7 +129,7 @@ fn surveyed(
     let program = Program { program: Path::new(program), args, folder: None, env: Vec::new() };
     match survey::run::run(&program, limits) {
         Ok(Surveyed { survey, output, ended_badly, failure, .. }) => {
-            let why = failure.or_else(|| {
+            let why = failure.map(no_driver::or_failure).or_else(|| {
                 ended_badly.then(|| {
                     let how = survey.notices.last().cloned().unwrap_or_default();
                     format!("{how}; the manifest has what the program did before that")

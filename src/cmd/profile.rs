@@ -5,6 +5,7 @@ mod durations;
 mod ranked;
 mod surveyed;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use surveyed::Plan;
@@ -20,6 +21,7 @@ use crate::ncu::{self, CollectRequest, Ncu, TimeLimit};
 use crate::profile::{self, Profile};
 use crate::progress::Progress;
 use crate::store::{Environment, META_SCHEMA, Meta, REPORT_FILE, Saved, Target};
+use crate::survey::run::{self, Program};
 use crate::text;
 
 /// Under `.adoprof`, where ladders have their own name.
@@ -52,10 +54,14 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let ncu = match ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout)) {
         Ok(ncu) => ncu,
-        Err(error) if wants_survey => {
-            return surveyed::without_ncu(args, &name, error, timeout, printer);
+        Err(error) => {
+            // Before what else is missing; ncu itself and the survey look for the program too.
+            refuse_missing(&args.program)?;
+            if wants_survey {
+                return surveyed::without_ncu(args, &name, error, timeout, printer);
+            }
+            return Err(error);
         }
-        Err(error) => return Err(error),
     };
     let baseline =
         args.baseline.as_deref().map(|base| open::one(base, ladder::DEFAULT, None)).transpose()?;
@@ -145,6 +151,13 @@ fn without_counters(
         return Some(attached::start(args, printer));
     }
     args.survey.survey.then(|| survey_only(args, name, timeout, printer))
+}
+
+/// Refuses a program that is not there.
+fn refuse_missing(words: &[OsString]) -> Result<()> {
+    let Some((program, args)) = words.split_first() else { return Ok(()) };
+    let (program, env) = (Path::new(program), Vec::new());
+    run::refuse_missing(&Program { program, args, folder: None, env })
 }
 
 /// Where the profile is saved.

@@ -12,6 +12,7 @@ pub(super) mod in_turn;
 pub(super) mod live_step;
 mod locale;
 mod no_commands;
+pub(super) mod no_driver;
 pub(super) mod not_a_program;
 pub(super) mod on_cluster;
 pub(super) mod on_device;

@@ -10,6 +10,10 @@ use crate::ncu::process::{Ended, Limits, Stderr, not_in_path, stream};
 use crate::ncu::{NcuCommand, keep_end, watcher};
 use crate::text;
 
+/// Why there is nothing in a survey that no process wrote to.
+pub(crate) const NO_CUDA: &str =
+    "no process of the program initialized CUDA, or its driver loads no injected library";
+
 /// A program to survey.
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
@@ -59,14 +63,7 @@ pub fn run(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn run_until(program: &Program<'_>, limits: Limits<'_>) -> Result<Surveyed> {
-    // As ncu has it: a path is tried as it stands, a bare name in PATH.
-    if program.program.components().count() > 1 && !program.program.exists() {
-        let text = format!("{} does not exist or can't be run", program.program.display());
-        return Err(Error::Usage(text));
-    }
-    if program.program.components().count() == 1 && !is_in_path(program) {
-        return Err(Error::Usage(not_in_path(program.program)));
-    }
+    refuse_missing(program)?;
     let folder = tempfile::Builder::new().prefix("adoprof-survey-").tempdir();
     let folder =
         folder.map_err(|error| Error::io(std::env::temp_dir(), "make a folder in", &error))?;
@@ -94,6 +91,22 @@ pub(crate) fn run_until(program: &Program<'_>, limits: Limits<'_>) -> Result<Sur
         });
     }
     Ok(surveyed)
+}
+
+/// Refuses a program that is not there.
+///
+/// # Errors
+/// [`Error::Usage`] for such a one.
+pub(crate) fn refuse_missing(program: &Program<'_>) -> Result<()> {
+    // As ncu has it: a path is tried as it stands, a bare name in PATH.
+    if program.program.components().count() > 1 && !program.program.exists() {
+        let text = format!("{} does not exist or can't be run", program.program.display());
+        return Err(Error::Usage(text));
+    }
+    if program.program.components().count() == 1 && !is_in_path(program) {
+        return Err(Error::Usage(not_in_path(program.program)));
+    }
+    Ok(())
 }
 
 /// False where no folder of PATH has a file of the program's name.
@@ -177,8 +190,7 @@ pub fn read(folder: &Path) -> Result<Surveyed> {
     if surveyed.survey.launches() == 0 {
         surveyed.failure = Some(reasons.first().cloned().unwrap_or_else(|| {
             if surveyed.survey.processes.is_empty() {
-                "no process of the program initialized CUDA, or its driver loads no injected library"
-                    .to_owned()
+                NO_CUDA.to_owned()
             } else {
                 "the program launched no kernel".to_owned()
             }

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::durations;
 use crate::cli::ProfileArgs;
-use crate::cmd::shared::diagnosed;
 use crate::cmd::shared::printer::Printer;
+use crate::cmd::shared::{diagnosed, no_driver};
 use crate::collect::ranks::port;
 use crate::document::{Document, Program, Ranks, SCHEMA, SurveyedProgram};
 use crate::error::{Error, ExitCode, Result};
@@ -168,7 +168,7 @@ pub(super) fn survey(
             progress.note(&format!("  {}", printable(line)));
         }
     }
-    let Some(failure) = failure else {
+    let Some(failure) = failure.map(no_driver::or_failure) else {
         let mut plan = of_survey(args, (name, command(args)), &survey, support, progress)?;
         plan.notices.splice(0..0, notices);
         return Ok(Plan { cut_short, ..plan });

@@ -200,9 +200,13 @@ fn a_manifest_that_is_there_stays() {
     bench.write("mine/ladder.toml", "mine");
     bench.run(&["init", "mine/scale.cu"]).fails(2, &["already exists", "--force"]);
     assert_eq!(std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap(), "mine");
-    bench.run(&["init", "mine/gone.cu"]).fails(2, &["mine/gone.cu", "cannot read"]);
+    bench
+        .run(&["init", "mine/gone.cu"])
+        .fails(2, &["mine/gone.cu", "there is no such file", "adoprof init -- mine/gone.cu"]);
+    bench.run(&["init", "mine"]).fails(2, &["mine: is a folder", "name a CUDA source in it"]);
     bench.write("mine/host.cu", "int f() { return 1; }");
-    bench.run(&["init", "--force", "mine/host.cu"]).fails(2, &["no `__global__` function"]);
+    // Also beside a manifest that it would overwrite.
+    bench.run(&["init", "mine/host.cu"]).fails(2, &["no `__global__` function"]);
     assert_eq!(std::fs::read_to_string(bench.path("mine/ladder.toml")).unwrap(), "mine");
     bench.write("mine/a.out", [0x7f, b'E', b'L', b'F', 0xff]);
     let program = ["is not source text", "adoprof init -- mine/a.out"];

@@ -273,6 +273,7 @@ fn options_that_make_no_sense_are_refused_before_anything_runs() {
 #[test]
 fn an_ncu_that_is_missing_foreign_or_too_old() {
     let bench = Bench::new();
+    bench.script("program", "exit 0");
     let with = |ncu: &str| bench.run(&["profile", "--ncu", ncu, "--", "./program"]);
     with("/nowhere/ncu").fails(3, &["/nowhere/ncu", "install Nsight Compute"]);
     with("/bin/sh").fails(3, &["is not Nsight Compute's ncu"]);
@@ -366,4 +367,13 @@ fn runs_of_one_second_get_folders_of_their_own() {
     assert!(runs.iter().all(|run| run.code == Some(0)), "{runs:?}");
     let saved = std::fs::read_dir(bench.path(".adoprof/programs/program")).unwrap().count();
     assert_eq!(saved, 4);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_said_before_an_ncu_that_is_not() {
+    let bench = Bench::new();
+    for options in [&["--survey"][..], &["--no-survey"], &[]] {
+        let words = [&["profile", "--ncu", "./no-ncu"], options, &["--", "./nothing"]].concat();
+        bench.run(&words).fails(2, &["./nothing does not exist"]);
+    }
 }

@@ -68,7 +68,7 @@ pub fn read_meta(folder: &Path) -> Result<Meta> {
 }
 
 /// What a folder is that is no saved profile, and the command that takes it.
-fn instead(folder: &Path) -> String {
+pub(crate) fn instead(folder: &Path) -> String {
     let shown = folder.display().to_string();
     let shown = shell_words::quote(shown.trim_end_matches('/'));
     let is_report = |path: &Path| path.extension().is_some_and(|it| it == "ncu-rep");

@@ -6,7 +6,7 @@ use super::files::{Files, group, is_page, is_page_of_any_name};
 use super::{Profile, read_files};
 use crate::error::{Error, Result};
 use crate::store;
-use crate::text::{count, listed};
+use crate::text::count;
 
 /// Folders below one another that are looked into: `.adoprof` has four, a sweep on a cluster some more.
 const DEEPEST: usize = 12;
@@ -122,7 +122,7 @@ impl Walk {
                 below.unwrap_or(root).display().to_string()
             };
             if !paths.is_empty() {
-                parts.push(format!("{what} ({})", listed(paths.iter().map(name))));
+                parts.push(counted(what, &paths.iter().map(name).collect::<Vec<_>>()));
             }
         }
         (!parts.is_empty()).then(|| {
@@ -130,6 +130,17 @@ impl Walk {
             format!("not looked at in {}: {what}; name one to see what is in it", root.display())
         })
     }
+}
+
+/// What was left out of a folder, by name where there is little of it, else counted with some examples.
+fn counted(what: &str, names: &[String]) -> String {
+    /// So many are named.
+    const MOST: usize = 3;
+    let n = names.len();
+    if n <= MOST {
+        return format!("{what} ({})", names.join(", "));
+    }
+    format!("{} {what} ({}, …)", count(n as f64), names[..MOST].join(", "))
 }
 
 #[cfg(test)]
@@ -172,6 +183,16 @@ mod tests {
         let expected = ["a.csv", "b.ncu-rep", "ado/v2/one", "x/k.details.csv", "x/y/z/c.ncu-repz"];
         assert_eq!(names(folder.path()), expected);
         assert_eq!(below(folder.path()).unwrap().1, None);
+    }
+
+    #[test]
+    fn what_is_left_out_often_is_counted() {
+        let said = |n: usize| {
+            let names: Vec<String> = (0..n).map(|at| format!(".{at}")).collect();
+            counted("hidden folders", &names)
+        };
+        assert_eq!(said(3), "hidden folders (.0, .1, .2)");
+        assert_eq!(said(40), "40 hidden folders (.0, .1, .2, …)");
     }
 
     #[cfg(unix)]

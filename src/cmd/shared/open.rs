@@ -216,14 +216,16 @@ pub(crate) fn one(text: &str, ladder: &str, size: Option<&Overrides>) -> Result<
 /// What a folder stands for, and what in it was not looked at.
 ///
 /// # Errors
-/// [`Error::Input`] where it can't be read.
+/// [`Error::Input`] where it can't be read, and where there is nothing in it.
 fn directory(path: &Path) -> Result<(Vec<InFolder>, Option<String>)> {
-    let (mut found, left_out) = below(path)?;
-    if found.is_empty() {
-        // Reading it says why it is none, and what to do.
-        found.push(InFolder::Saved(path.to_owned()));
+    let (found, left_out) = below(path)?;
+    if !found.is_empty() {
+        return Ok((found, left_out));
     }
-    Ok((found, left_out))
+    let what =
+        "there is no report (.ncu-rep), no export (.csv) and no saved profile in this folder";
+    let left_out = left_out.map(|text| format!("; {text}")).unwrap_or_default();
+    Err(Error::input(path, format!("{what}; {}{left_out}", store::instead(path))))
 }
 
 /// A step's newest local profile, or the recording that ships with adoprof.

@@ -34,7 +34,11 @@ pub(super) fn header(page: &mut Page, document: &Document) {
     };
     let mut shown = fit(answer.rows.clone());
     if shown.0 > most {
-        shown = fit(verdict::folded(answer.rows));
+        shown = fit(verdict::folded(answer.rows.clone()));
+    }
+    // Where there is no room for all of the change, its beginning is better than none.
+    if shown.0 > most {
+        shown = fit(verdict::yielding(verdict::folded(answer.rows)));
     }
     let (_, labels, said) = shown;
     let mut said = said.into_iter();

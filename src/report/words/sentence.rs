@@ -7,25 +7,35 @@ use crate::text::layout::{columns, fit, wrap};
 pub(crate) struct Sentence {
     /// From the full form to the shortest; never empty.
     forms: Vec<String>,
-    /// True for a command, which is printed whole so that it can be copied.
-    is_command: bool,
+    /// True where it is printed whole: a command, so that it can be copied, and what to do.
+    is_whole: bool,
 }
 
 impl From<String> for Sentence {
     fn from(text: String) -> Self {
-        Self { forms: vec![text], is_command: false }
+        Self { forms: vec![text], is_whole: false }
     }
 }
 
 impl Sentence {
     /// A sentence in several forms, the full one first.
     pub(crate) fn of<const N: usize>(forms: [String; N]) -> Self {
-        Self { forms: forms.into(), is_command: false }
+        Self { forms: forms.into(), is_whole: false }
     }
 
     /// A command with what it is about, which a shorter form leaves out.
     pub(crate) fn command(command: String, about: &str) -> Self {
-        Self { forms: vec![format!("{command} ({about})"), command], is_command: true }
+        Self { forms: vec![format!("{command} ({about})"), command], is_whole: true }
+    }
+
+    /// The same, which takes more lines rather than lose its end.
+    pub(crate) fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
+    }
+
+    /// The same, which may lose its end after all.
+    pub(crate) fn yielding(self) -> Self {
+        Self { is_whole: false, ..self }
     }
 
     /// The full form.
@@ -40,7 +50,7 @@ impl Sentence {
 }
 
 /// The sentences in at most so many lines together, each with the columns that it has: the tallest is
-/// said shorter until they fit, and where no shorter form is left it loses its end. Commands keep theirs,
+/// said shorter until they fit, and where no shorter form is left it loses its end. Whole ones keep theirs,
 /// so that the lines may be more all the same.
 pub(crate) fn fitted(sentences: &[(Sentence, usize)], lines: usize) -> Vec<String> {
     let mut shown: Vec<String> = sentences.iter().map(|(one, _)| one.full().to_owned()).collect();
@@ -54,7 +64,7 @@ pub(crate) fn fitted(sentences: &[(Sentence, usize)], lines: usize) -> Vec<Strin
         }
         let can_shrink = |&at: &usize| {
             let (sentence, _) = &sentences[at];
-            heights[at] > 1 && (form[at] + 1 < sentence.forms.len() || !sentence.is_command)
+            heights[at] > 1 && (form[at] + 1 < sentence.forms.len() || !sentence.is_whole)
         };
         // Of equally tall ones the first gives way.
         let tallest = (0..shown.len()).rev().filter(can_shrink).max_by_key(|&at| heights[at]);

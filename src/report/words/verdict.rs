@@ -61,10 +61,19 @@ pub(crate) fn folded(rows: Vec<(&'static str, Sentence)>) -> Vec<(&'static str, 
     rows.into_iter()
         .filter(|(label, _)| *label != "worth")
         .map(|(label, row)| match label {
-            "change" => (label, format!("{gain}: {}", row.shortest()).into()),
+            "change" => (label, Sentence::from(format!("{gain}: {}", row.shortest())).whole()),
             _ => (label, row),
         })
         .collect()
+}
+
+/// The rows with a change that may lose its end, for where there is no room for all of it.
+pub(crate) fn yielding(rows: Vec<(&'static str, Sentence)>) -> Vec<(&'static str, Sentence)> {
+    let give = |(label, row): (&'static str, Sentence)| match label {
+        "change" => (label, row.yielding()),
+        _ => (label, row),
+    };
+    rows.into_iter().map(give).collect()
 }
 
 fn longest(document: &Document) -> Option<&LaunchReport> {
@@ -195,13 +204,19 @@ fn because(launch: &LaunchReport) -> Option<String> {
         let (class, _) = launch.bottleneck.split_once(": ")?;
         return Some(class.to_lowercase().replace("sms", "SMs"));
     }
-    let busiest = launch.utilization.first()?;
+    // Where the busiest unit was not counted, the sentence of the bottleneck names none.
+    let busiest = launch.utilization.first().filter(|_| names_a_unit(launch))?;
     let share = percent(busiest.share);
     match launch.bound {
         Bound::Latency => Some(format!("no unit more than {share} busy")),
         Bound::Memory | Bound::Compute => Some(format!("{} {share} busy", busiest.unit)),
         Bound::Launch | Bound::None => None,
     }
+}
+
+/// True where a unit is known to be the busiest, and not just the busiest of those that were counted.
+fn names_a_unit(launch: &LaunchReport) -> bool {
+    launch.utilization.iter().any(|unit| launch.bottleneck.contains(&*unit.unit))
 }
 
 fn advice(document: &Document, finding: &RankedFinding) -> Vec<(&'static str, Sentence)> {
@@ -232,7 +247,11 @@ fn change(finding: &RankedFinding) -> Sentence {
     let clause = [": ", "; ", ". ", " (", ", or "]
         .iter()
         .fold(hint, |clause, end| clause.split(end).next().unwrap_or(clause));
-    let Some(location) = finding.locations.first() else { return clause.to_owned().into() };
+    // The row's label says so already.
+    let clause = clause.strip_prefix("Change ").unwrap_or(clause);
+    let Some(location) = finding.locations.first() else {
+        return Sentence::from(clause.to_owned()).whole();
+    };
     let name = location.name();
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
     let at = |place: &str| match clause.split_once(&name) {
@@ -240,7 +259,7 @@ fn change(finding: &RankedFinding) -> Sentence {
         _ => format!("{clause}, at {place}"),
     };
     let place = place(location);
-    Sentence::of([at(&place), at(place.rsplit('/').next().unwrap_or(&place))])
+    Sentence::of([at(&place), at(place.rsplit('/').next().unwrap_or(&place))]).whole()
 }
 
 /// The rows of a finding about the program.

@@ -413,12 +413,12 @@ fn a_folder_of_saved_profiles_stands_for_all_of_them() {
     let above = bench.run(&["analyze", ".", "--format", "json"]);
     assert_eq!(above.out.matches("\"launches\": [").count(), 2, "{above:?}");
     bench.run(&["diff", "./saved", "ado/v1"]).fails(2, &["holds 2 profiles"]);
-    bench.run(&["analyze", "./saved/notes"]).fails(2, &["not a saved profile"]);
+    bench.run(&["analyze", "./saved/notes"]).fails(2, &["no saved profile in this folder"]);
     bench.write("hidden/.adoprof/x.ncu-rep", "junk");
     let hidden = bench.run(&["analyze", "./hidden"]);
     assert_eq!(hidden.code, Some(2), "{hidden:?}");
     assert!(hidden.err.contains("hidden folders (.adoprof)"), "{hidden:?}");
-    assert!(hidden.err.contains("not a saved profile"), "{hidden:?}");
+    assert!(hidden.err.contains("no saved profile in this folder"), "{hidden:?}");
 }
 
 #[test]
@@ -435,4 +435,14 @@ fn of_many_unreadable_profiles_the_first_are_named() {
     // Twenty reports, and the page without such a kernel.
     assert!(ran.err.contains("left out: 21 profiles more; name one to see why"), "{}", ran.err);
     bench.run(&["analyze", "./all", "--kernel", "nosuch"]).fails(2, &["00.ncu-rep"]);
+}
+
+#[test]
+fn a_details_page_alone_names_no_unit_and_says_what_it_lacks() {
+    let bench = Bench::new();
+    bench.copy("cli/v2.details.csv", "v2.details.csv");
+    let ran = bench.run(&["analyze", "v2.details.csv", "-q"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.contains("ncu's details page alone"), "{ran:?}");
+    assert!(!ran.out.contains("L2 ") && !ran.out.contains("DRAM "), "{ran:?}");
 }

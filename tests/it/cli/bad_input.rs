@@ -84,7 +84,10 @@ fn files_that_are_no_profile() {
         ("cut.ncu-rep", &["cut.ncu-rep"]),
         ("cut.ncu-repz", &["cut.ncu-repz"]),
         ("lone.source.csv", &["source page alone"]),
-        ("./folder", &["not a saved profile", "profile.json"]),
+        (
+            "./folder",
+            &["no report (.ncu-rep), no export (.csv) and no saved profile in this folder"],
+        ),
         ("./damaged", &["is damaged"]),
         ("./newer", &["adoprof-profile/99"]),
         ("./missing.csv", &["no such file"]),

@@ -50,8 +50,8 @@ fn a_step_says_its_time_its_bound_and_what_to_do() {
 fn the_reason_is_short() {
     let mut launch = samples::launch("k", 1.0, 1.0, Vec::new());
     // The sample's busiest unit is the L1 data pipe at 84%.
-    "Small grid (64 blocks on 132 SMs): an SM has no warp for 52% of the time."
-        .clone_into(&mut launch.bottleneck);
+    let busiest = launch.bottleneck.clone();
+    let small = "Small grid (64 blocks on 132 SMs): an SM has no warp for 52% of the time.";
     for (bound, said) in [
         (Bound::Memory, Some("L1 data pipe 84% busy")),
         (Bound::Latency, Some("no unit more than 84% busy")),
@@ -59,8 +59,14 @@ fn the_reason_is_short() {
         (Bound::None, None),
     ] {
         launch.bound = bound;
+        let sentence = if bound == Bound::Launch { small } else { &busiest };
+        sentence.clone_into(&mut launch.bottleneck);
         assert_eq!(because(&launch).as_deref(), said);
     }
+    // Where ncu's throughputs tell alone, the busiest of the few units that were counted is not the reason.
+    launch.bound = Bound::Memory;
+    "Memory: compute throughput 39%, memory throughput 77%.".clone_into(&mut launch.bottleneck);
+    assert_eq!(because(&launch), None);
     launch.utilization.clear();
     launch.bound = Bound::Compute;
     assert_eq!(because(&launch), None);

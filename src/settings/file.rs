@@ -1,9 +1,11 @@
 //! A file of settings as its values.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::{FILE, KEYS, Value, Whose};
@@ -17,7 +19,7 @@ struct File {
     ladder: Option<Spanned<String>>,
     ncu: Option<Spanned<String>>,
     ncu_args: Option<Spanned<String>>,
-    timeout: Option<Spanned<String>>,
+    timeout: Option<Spanned<Time>>,
     format: Option<Spanned<String>>,
     color: Option<Spanned<String>>,
     rules: Option<Spanned<Vec<String>>>,
@@ -25,6 +27,36 @@ struct File {
     check: Option<Check>,
     history: Option<History>,
     slurm: Option<Slurm>,
+}
+
+/// A time as the command line takes it: a text, or a plain number of seconds.
+#[derive(Debug)]
+struct Time(String);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Words;
+        impl Visitor<'_> for Words {
+            type Value = Time;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a time such as \"90s\", \"10m\" or a number of seconds")
+            }
+
+            fn visit_str<E>(self, text: &str) -> std::result::Result<Time, E> {
+                Ok(Time(text.to_owned()))
+            }
+
+            fn visit_i64<E>(self, seconds: i64) -> std::result::Result<Time, E> {
+                Ok(Time(seconds.to_string()))
+            }
+
+            fn visit_f64<E>(self, seconds: f64) -> std::result::Result<Time, E> {
+                Ok(Time(seconds.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Words)
+    }
 }
 
 /// Its table of the server for agents.
@@ -40,7 +72,7 @@ struct Mcp {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Check {
     max_slowdown: Option<Spanned<String>>,
-    max_time: Option<Spanned<String>>,
+    max_time: Option<Spanned<Time>>,
     fail_on: Option<Spanned<Vec<String>>>,
 }
 
@@ -73,8 +105,10 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
         line: at(span),
         problem,
     };
-    let file: File = toml::from_str(text)
-        .map_err(|error| fails(&error.span().unwrap_or(0..0), words_of(error.message())))?;
+    let file: File = toml::from_str(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        fails(&span, words_of(error.message(), text, &span))
+    })?;
     let mut found: Vec<(&str, Vec<String>, Range<usize>)> = Vec::new();
     let mut add = |name, value: Option<Spanned<String>>| {
         if let Some(value) = value {
@@ -85,17 +119,20 @@ pub(super) fn values(path: &Path, text: &str, whose: Whose) -> Result<Vec<Value>
     let number = |number: Option<Spanned<u32>>| {
         number.map(|number| Spanned::new(number.span(), number.into_inner().to_string()))
     };
+    let time = |time: Option<Spanned<Time>>| {
+        time.map(|time| Spanned::new(time.span(), time.into_inner().0))
+    };
     add("device", number(file.device));
     add("ladder", file.ladder);
     add("ncu", file.ncu);
     add("ncu-args", file.ncu_args);
-    add("timeout", file.timeout);
+    add("timeout", time(file.timeout));
     add("format", file.format);
     add("history.store", file.history.and_then(|history| history.store));
     add("color", file.color);
     if let Some(check) = file.check {
         add("check.max-slowdown", check.max_slowdown);
-        add("check.max-time", check.max_time);
+        add("check.max-time", time(check.max_time));
         if let Some(gates) = check.fail_on {
             let span = gates.span();
             found.push(("check.fail-on", gates.into_inner(), span));
@@ -195,8 +232,8 @@ fn from_file(
     Ok(folder.join(relative).display().to_string())
 }
 
-/// serde's message with what there is instead.
-fn words_of(message: &str) -> String {
+/// serde's message with what there is instead, and with the key whose value it is about.
+fn words_of(message: &str, text: &str, span: &Range<usize>) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match quoted.as_slice() {
         [unknown, known @ ..] if message.starts_with("unknown field") => {
@@ -204,8 +241,34 @@ fn words_of(message: &str) -> String {
             let meant = nearest.map_or(".".to_owned(), |name| format!("; did you mean `{name}`?"));
             format!("there is no setting `{unknown}`{meant} Settings here are {}", known.join(", "))
         }
-        _ => message.lines().next().unwrap_or_default().to_owned(),
+        _ => {
+            let message = message.lines().next().unwrap_or_default();
+            match message
+                .strip_prefix("invalid type: ")
+                .and_then(|rest| rest.split_once(", expected "))
+            {
+                Some((found, expected)) => of_type(found, expected, text, span),
+                None => message.to_owned(),
+            }
+        }
     }
+}
+
+/// That a value is of another kind than its key has, with an example of one that is not.
+fn of_type(found: &str, expected: &str, text: &str, span: &Range<usize>) -> String {
+    let (before, value) = (text.get(..span.start).unwrap_or(""), text.get(span.clone()));
+    let key = before.rsplit('\n').next().unwrap_or("").split('=').next().unwrap_or("").trim();
+    let found = found.replace('`', "");
+    let (expected, example) = match (expected, value) {
+        ("a string", Some(value)) if !value.contains(['"', '\'', '[', '{', '\n']) => {
+            ("a text in quotes", format!(": {key} = \"{value}\""))
+        }
+        ("a string", _) => ("a text in quotes", String::new()),
+        ("u32", _) => ("a whole number without quotes", format!(": {key} = 1")),
+        ("a sequence", _) => ("a list", format!(": {key} = [\"…\"]")),
+        (other, _) => (other, String::new()),
+    };
+    format!("`{key}` is {found} here and must be {expected}{example}")
 }
 
 #[cfg(test)]
@@ -241,8 +304,18 @@ mod tests {
         for (text, line, words) in [
             ("device = 0\ndevise = 1\n", 2, "no setting `devise`; did you mean `device`?"),
             ("[check]\n\nmax-slow = \"1%\"\n", 3, "no setting `max-slow`"),
-            ("timeout = 90\n", 1, "string"),
-            ("device = \"one\"\n", 1, "u32"),
+            (
+                "timeout = true\n",
+                1,
+                "`timeout` is boolean true here and must be a time such as \"90s\"",
+            ),
+            (
+                "format = 5\n",
+                1,
+                "`format` is integer 5 here and must be a text in quotes: format = \"5\"",
+            ),
+            ("device = \"one\"\n", 1, "`device` is string \"one\" here and must be a whole number"),
+            ("rules = \"team\"\n", 1, "must be a list: rules = ["),
             ("device = \n", 1, ""),
         ] {
             let Err(Error::Manifest { line: found, problem, .. }) = read(text) else {
@@ -251,6 +324,13 @@ mod tests {
             assert_eq!(found, line, "{text}: {problem}");
             assert!(problem.contains(words), "{text}: {problem}");
         }
+    }
+
+    #[test]
+    fn times_are_taken_as_on_the_command_line() {
+        let found = read("timeout = 5\n[check]\nmax-time = 2.5\n").unwrap();
+        let words: Vec<&str> = found.iter().map(|value| value.words[0].as_str()).collect();
+        assert_eq!(words, ["5", "2.5"]);
     }
 
     #[test]

@@ -9,7 +9,12 @@ pub(crate) fn drawn(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut drawn = String::with_capacity(text.len());
-    for letter in text.chars() {
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '…' {
+            cut_end(&mut drawn, &mut letters);
+            continue;
+        }
         match (sign(letter), spelled(letter)) {
             (Some(sign), _) => drawn.push(sign),
             (None, Some(spelled)) => drawn.push_str(spelled),
@@ -19,13 +24,31 @@ pub(crate) fn drawn(text: &str) -> Cow<'_, str> {
     Cow::Owned(drawn)
 }
 
+/// Three points for one that stands for three. In a table, the two more columns come out of the space behind or of the
+/// cut name before.
+fn cut_end(drawn: &mut String, rest: &mut std::str::Chars<'_>) {
+    /// Spaces between two columns.
+    const GAP: usize = 2;
+    let spaces = rest.as_str().bytes().take_while(|byte| *byte == b' ').count();
+    if spaces >= 2 * GAP {
+        rest.nth(GAP - 1);
+    } else if spaces >= GAP {
+        for _ in 0..GAP {
+            if drawn.ends_with(|c: char| c.is_ascii_graphic()) {
+                drawn.pop();
+            }
+        }
+    }
+    drawn.push_str("...");
+}
+
 /// Letters with the sign that stands for them: of bars, whose ends are rounded to whole columns, and their parts;
 /// heights from the lowest; axes, frames, and points; factors, differences, units, gaps, and ends that were cut.
 const SIGNS: [(&str, char); 19] = [
     ("█▉▊▋▌", '#'),
     ("▍▎▏", ' '),
     ("▁", '_'),
-    ("░▂…·", '.'),
+    ("░▂·", '.'),
     ("▃─−–—", '-'),
     ("▓▄", '='),
     ("▅┌┐└┘├┤┬┴┼", '+'),
@@ -78,8 +101,12 @@ mod tests {
         assert_eq!(drawn("┌─┬─┐\n│ ● │\n└─┴─┘ ▲"), "+-+-+\n| o |\n+-+-+ ^");
         assert_eq!(
             drawn("DRAM  −0.1%  ≈  2.11×  grid-too-sm…"),
-            "DRAM  -0.1%  ~  2.11x  grid-too-sm."
+            "DRAM  -0.1%  ~  2.11x  grid-too-sm..."
         );
+        // Columns stay where they were.
+        assert_eq!(drawn("shared-memory-…  1.5×"), "shared-memor...  1.5x");
+        assert_eq!(drawn("grid-too-…     1.5×"), "grid-too-...   1.5x");
+        assert_eq!(drawn("what to do… at …/k.cu"), "what to do... at .../k.cu");
     }
 
     #[test]

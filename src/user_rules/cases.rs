@@ -72,7 +72,7 @@ impl Case {
         let outcome = match (seen.findings.is_empty(), largest) {
             (true, _) => "does not fire".to_owned(),
             (false, None) => "fires".to_owned(),
-            (false, Some(factor)) => format!("fires, {factor:.2}x"),
+            (false, Some(factor)) => format!("fires, {factor:.2}×"),
         };
         if self.fires == seen.findings.is_empty() {
             let wanted = if self.fires { "it should fire" } else { "it should not" };

@@ -8,6 +8,7 @@ use crate::report::style::Style;
 use crate::report::text::page::{Ink, Page};
 use crate::report::words::check::{cause, gate, headline, remedy, times};
 use crate::report::words::number::place;
+use crate::text::layout::{columns, pad};
 
 /// Writes the check: the verdict, how it came about, the gates, and what changed.
 pub(super) fn check(check: &CheckDocument, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -42,8 +43,9 @@ pub(super) fn check(check: &CheckDocument, style: Style, out: &mut dyn Write) ->
         if !rows.is_empty() {
             page.blank();
         }
+        let widest = rows.iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
         for (label, text) in rows {
-            page.labelled("", label, &text);
+            page.labelled("", &pad(label, widest), &text);
         }
         explained(&mut page, check);
     }

@@ -48,7 +48,7 @@ pub(crate) fn by(interval: &Interval) -> String {
 }
 
 fn change(ratio: f64) -> String {
-    format!("{:+.2}%", 100.0 * (ratio - 1.0))
+    format!("{:+.2}%", 100.0 * (ratio - 1.0)).replace('-', "−")
 }
 
 /// Label and sentence of all that is known of the times.
@@ -187,7 +187,7 @@ mod tests {
             "v2 → v3: SAME within the margin of 5.00%, +2.10% (+1.90% to +2.30%)"
         );
         check.comparison.as_mut().unwrap().time.low = 0.999;
-        assert_eq!(headline(&check), "v2 → v3: SAME, +2.10% (-0.10% to +2.30%)");
+        assert_eq!(headline(&check), "v2 → v3: SAME, +2.10% (−0.10% to +2.30%)");
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let format = args.format.for_table("the bench")?;
     let all = !args.faults && !args.ladders && !args.programs;
+    let progress = printer.patient_progress();
+    progress.stage("diagnosing the recorded steps");
     let mut document = bench::empty();
     if args.faults || all {
         let sets = wanted_sets(&args.set)?;
@@ -36,6 +38,7 @@ pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
                     .to_owned(),
             )
         })?;
+        progress.stage("diagnosing the programs");
         let (programs, missing) = bench::programs::judge(folder)?;
         document.programs = Some(programs);
         if !missing.is_empty() {
@@ -46,6 +49,7 @@ pub(super) fn run(args: &BenchArgs, printer: &Printer) -> Result<ExitCode> {
             ));
         }
     }
+    drop(progress);
     if !format.holds_notices() {
         for notice in &document.notices {
             printer.notice(notice);

@@ -23,6 +23,7 @@ const LARGE: usize = 2_000_000;
 
 pub(super) fn run(args: &ReportArgs, printer: &Printer) -> Result<ExitCode> {
     check(args, printer)?;
+    check_destination(args)?;
     let progress = printer.patient_progress();
     let named = args.ladder.as_deref().unwrap_or(ladder::DEFAULT);
     progress.stage("reading the profiles");
@@ -54,7 +55,7 @@ pub(super) fn run(args: &ReportArgs, printer: &Printer) -> Result<ExitCode> {
     let wants_ledger =
         !args.no_ledger && args.chart.as_deref().is_none_or(|chart| chart == "calibration");
     let ledger = if wants_ledger {
-        progress.stage("comparing earlier estimates with what came of them");
+        progress.stage(ledger::COMPARING);
         let (records, notices) = ledger::both()?;
         Some(LedgerDocument::new(records, notices))
     } else {
@@ -125,6 +126,49 @@ fn check(args: &ReportArgs, printer: &Printer) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::Usage(refused))
+}
+
+/// Endings of formats that a reader of the file would take its name for.
+const KNOWN: [&str; 12] =
+    ["html", "htm", "svg", "png", "pdf", "json", "csv", "md", "sarif", "xml", "txt", "parquet"];
+
+/// Refuses a place that can't be written, or whose name says another format than it would have, before the profiles are
+/// read.
+///
+/// # Errors
+/// [`Error::Input`] for a folder, [`Error::Usage`] for the name of another format.
+fn check_destination(args: &ReportArgs) -> Result<()> {
+    let Some(path) = args.output.as_deref().filter(|_| !is_stdout(args)) else { return Ok(()) };
+    let format = args.format.extension();
+    if path.is_dir() {
+        let inside = path.join("report").with_extension(format);
+        let inside = inside.display().to_string();
+        let problem = format!("is a folder; name a file in it: -o {}", shell_words::quote(&inside));
+        return Err(Error::input(path, problem));
+    }
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let is_its = ending == format || ending == "htm" && args.format == ReportFormat::Html;
+    if is_its || !KNOWN.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    let (what, instead) = match (args.format, ending.as_str()) {
+        (ReportFormat::Html, "svg" | "png") => (
+            "`adoprof report` writes an HTML page",
+            format!("; for a picture of one chart add --format {ending} --chart NAME"),
+        ),
+        (ReportFormat::Html, "json" | "csv" | "md" | "sarif") => {
+            ("`adoprof report` writes an HTML page", "; `adoprof analyze` has --format".to_owned())
+        }
+        (ReportFormat::Html, _) => ("`adoprof report` writes an HTML page", String::new()),
+        (ReportFormat::Svg, _) => ("--format svg writes an SVG", String::new()),
+        (ReportFormat::Png, _) => ("--format png writes a PNG", String::new()),
+    };
+    let name = path.with_extension(format).display().to_string();
+    Err(Error::Usage(format!(
+        "-o {}: {what}, so name it {}{instead}",
+        path.display(),
+        shell_words::quote(&name)
+    )))
 }
 
 /// What was named, or every step of the ladder that has a profile.

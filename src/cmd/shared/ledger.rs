@@ -11,6 +11,9 @@ use crate::ladder::Ladder;
 use crate::ledger::{self, Calibration, Hint, Line, Origin, Outcome, Record, file, records};
 use crate::profile::{Listing, Profile, find_next_step, recorded_ladders};
 
+/// What is being done while the shipped recordings are diagnosed.
+pub(crate) const COMPARING: &str = "comparing earlier estimates with what came of them";
+
 /// The hints of the shipped recordings and of the changes to other people's programs.
 ///
 /// # Errors

@@ -289,3 +289,22 @@ fn a_whole_program_shows_its_timeline_and_its_groups() {
         assert!(width == 1440 && colours.len() > 50, "{chart}");
     }
 }
+
+#[test]
+fn a_place_that_can_not_hold_the_page_is_refused_before_anything_is_read() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("pages")).unwrap();
+    for (place, parts) in [
+        ("pages", &["pages: is a folder", "-o pages/report.html"][..]),
+        ("a.svg", &["-o a.svg: `adoprof report` writes an HTML page", "--format svg --chart"]),
+        ("a.JSON", &["name it a.html", "`adoprof analyze` has --format"]),
+        ("a.pdf", &["name it a.html"]),
+    ] {
+        // The step does not exist, which is not noticed.
+        bench.run(&["report", "v99", "-o", place]).fails(2, parts);
+        assert!(!bench.path(place).is_file());
+    }
+    let picture = ["report", "v2", "--format", "png", "--chart", "roofline", "-o", "a.html"];
+    bench.run(&picture).fails(2, &["--format png writes a PNG, so name it a.png"]);
+    page(&bench, &["v2"]);
+}

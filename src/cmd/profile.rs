@@ -54,13 +54,10 @@ pub(super) fn run(args: &ProfileArgs, printer: &Printer) -> Result<ExitCode> {
     }
     let ncu = match ncu::locate(args.profiling.ncu.as_deref(), Some(args.profiling.timeout)) {
         Ok(ncu) => ncu,
+        // Before what else is missing; ncu itself and the survey look for the program too.
         Err(error) => {
-            // Before what else is missing; ncu itself and the survey look for the program too.
             refuse_missing(&args.program)?;
-            if wants_survey {
-                return surveyed::without_ncu(args, &name, error, timeout, printer);
-            }
-            return Err(error);
+            return surveyed::without_ncu(args, &name, (wants_survey, error), timeout, printer);
         }
     };
     let baseline =

@@ -118,14 +118,17 @@ pub(super) fn unprofiled(
 /// The same on a machine without ncu.
 ///
 /// # Errors
-/// That there is no ncu, where the survey found no kernels or did not run either.
+/// That there is no ncu, where the survey found no kernels, did not run either, or is not wanted.
 pub(super) fn without_ncu(
     args: &ProfileArgs,
     name: &str,
-    error: Error,
+    (wants_survey, error): (bool, Error),
     timeout: TimeLimit,
     printer: &Printer,
 ) -> Result<ExitCode> {
+    if !wants_survey {
+        return Err(error);
+    }
     let progress = printer.progress();
     let Ok(plan) = survey(args, name, timeout, None, &progress) else { return Err(error) };
     drop(progress);

@@ -135,8 +135,13 @@ pub(crate) fn check(launch: &ModeledLaunch, resource: &Resource) -> Option<Draft
     let wider =
         if resource.limits.contains(&BY_SHARED) { mine * USUAL_BLOCK / threads } else { 0.0 };
     let possible = there.map_or(possible, |(blocks, sms)| {
-        let is_full = (blocks - mine * sms).abs() < 0.5 && mine * threads < FEW_WARPS * WARP_LANES;
-        let grown = if is_full { wider } else { 0.0 };
+        let is_full = (blocks - mine * sms).abs() < 0.5;
+        let grown = match is_full {
+            // Whoever launches just as many blocks as fit deals the work out to as many threads as there are.
+            true if slots_are_mine => possible,
+            true if mine * threads < FEW_WARPS * WARP_LANES => wider,
+            _ => 0.0,
+        };
         possible.min((blocks / sms).max(grown))
     });
     let then = occupancy * possible / mine;

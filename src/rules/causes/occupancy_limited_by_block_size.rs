@@ -88,6 +88,25 @@ mod tests {
     }
 
     #[test]
+    fn a_grid_of_just_as_many_blocks_as_fit_may_have_larger_ones() {
+        let of = |blocks: f64| {
+            let launch = launch(&[
+                (THEORETICAL, 50.0),
+                (BY_REGISTERS, 84.0),
+                (BY_SHARED, 32.0),
+                (super::BY_BLOCKS, 32.0),
+                (super::BY_WARPS, 64.0),
+                (ISSUE, 30.0),
+                ("launch__grid_size", blocks),
+                ("launch__sm_count", 132.0),
+            ]);
+            check(&super::RULE, &launch).map(|draft| draft.effect.hidden)
+        };
+        assert_eq!(of(32.0 * 132.0), Some(0.5));
+        assert_eq!(of(32.0 * 132.0 - 1.0), None, "the grid has no more threads");
+    }
+
+    #[test]
     fn larger_blocks_gain_what_the_other_resources_leave() {
         let hidden = |warps: f64, [registers, shared, blocks, by_warps]: [f64; 4]| {
             let launch = launch(&[

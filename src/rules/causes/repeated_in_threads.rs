@@ -34,8 +34,8 @@ pub const RULE: Rule = Rule {
 What follows from arguments, block indices, loop counters, and data that these alone lead to is the same in all threads of a block: a weight with its \
 phase, a coefficient of a filter, a decay per step. Written in the body of a loop, each thread works it out again. The block can share the work: each thread \
 computes a part of the values, stores them in shared memory, and after a barrier all threads read them; or the host computes them, if they \
-depend on nothing else. The rule follows everything in loops that is made of a thread's index, or of what a thread gets from shared memory or \
-from other lanes, and looks at the arithmetic on floats that is left. The estimate divides that among the threads of the block, and puts \
+depend on nothing else. The rule follows everything in loops that is made of a thread's index, or of what a thread gets from other lanes or \
+keeps for itself, and looks at the arithmetic on floats that is left. The estimate divides that among the threads of the block, and puts \
 loads from shared memory in its place, of four values each. Loops that do nothing else, and end in sums, are divided whole, with their loads \
 and counters.",
     examples: &[Example {
@@ -64,9 +64,6 @@ Where there are more values than shared memory holds, take them a piece of the l
     needs: &[EXECUTED, ISSUE_BUSY, BLOCK],
     sharpened_by: &[RATES, CYCLES],
     source_page: SourcePage::Needed,
-    unrecorded: Some(
-        "it was written for a kernel of other people, and no pair has been recorded since",
-    ),
     explains: &[
         "math-pipe-throttle",
         "fixed-latency-stalls",
@@ -108,7 +105,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{} of the executed instructions work out values that are the same in all {} threads of a block, most of them at {at}: \
-             nothing in them depends on a thread's index or on what a thread gets from others.",
+             nothing in them depends on a thread's index or on what other lanes hand it.",
             percent(repeated / executed),
             count(threads),
         ),

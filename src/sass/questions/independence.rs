@@ -18,6 +18,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use crate::hardware::REGISTER_BYTES;
 use crate::metric::stall::StallReason;
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
@@ -271,15 +272,38 @@ pub fn turns_for_lanes(listing: &Listing, access: usize) -> f64 {
     if apart { turns } else { 1.0 }
 }
 
-/// The turns of a loop that so many others could share out; 1 where one needs another's values but a sum's, or where there are
-/// too few for the sums to be added up afterwards.
+/// The steps of a loop, of which an unrolled turn has several, that so many others could share out; 1 where a turn needs another's
+/// values but a sum's, or where there are too few for the sums to be added up afterwards.
 #[must_use]
-pub fn turns_to_share(listing: &Listing, of: usize) -> f64 {
+pub fn steps_to_share(listing: &Listing, of: usize) -> f64 {
     let each = &listing.sass.flow.loops[of];
     let turns = turns(listing, each);
+    let steps = turns * elements_per_turn(listing, of).max(1.0);
     let mut reaching = Reaching::new(listing.sass);
     let parts = parts(listing, &mut reaching, each);
-    if parts.is_some_and(|parts| turns >= parts.least_turns) { turns } else { 1.0 }
+    let is_worth_it = |least: f64| turns >= least.min(FEW_TURNS.value) && steps >= least;
+    if parts.is_some_and(|parts| is_worth_it(parts.least_turns)) { steps } else { 1.0 }
+}
+
+/// Elements that a turn of a loop itself loads by way of one register, the most of any.
+fn elements_per_turn(listing: &Listing, of: usize) -> f64 {
+    let flow = &listing.sass.flow;
+    let mut by_base = BTreeMap::<&str, f64>::new();
+    for at in flow.places(&flow.loops[of]).filter(|&at| flow.innermost(at) == Some(of)) {
+        let entry = &listing.sass.entries[at];
+        let is_load =
+            matches!(entry.family, Family::Load(Space::Global | Space::Shared | Space::Generic));
+        if let Some(base) = base(listing.text(at)).filter(|_| is_load) {
+            *by_base.entry(base).or_default() += (f64::from(entry.width) / REGISTER_BYTES).max(1.0);
+        }
+    }
+    by_base.into_values().fold(0.0, f64::max)
+}
+
+/// The register of an access's address, without what is added to it.
+fn base(text: &str) -> Option<&str> {
+    let (_, address) = text.rsplit_once('[')?;
+    address.split(['+', ']']).next()
 }
 
 /// True where a turn of a loop needs another's values, but a sum's.

@@ -1,7 +1,8 @@
 //! Values that every thread of a block works out for itself although they are the same in all of them.
 //!
-//! What differs from thread to thread follows from the thread's index, or from what a thread is given by others or keeps for
-//! itself. All else (block indices, arguments, loop counters, and what is loaded by these) is one for the block.
+//! What differs from thread to thread follows from the thread's index, or from what other lanes give it or it keeps for
+//! itself. All else (block indices, arguments, loop counters, and what is loaded by these, also from shared memory) is one for
+//! the block.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::system_register;
-use crate::sass::questions::independence::turns_to_share;
+use crate::sass::questions::independence::steps_to_share;
 use crate::sass::questions::matrix_loops::members;
 
 /// Work in loops that all threads of a block repeat.
@@ -23,7 +24,7 @@ pub struct SameForBlock {
     pub repeated: Vec<usize>,
     /// Executions of what other work takes from it: values that would be handed on by shared memory.
     pub handed_on: f64,
-    /// All instructions of loops that consist of nothing but such work and end in sums, with the turns that threads could share out.
+    /// All instructions of loops that consist of nothing but such work and end in sums, with the steps that threads could share out.
     pub shared_out: BTreeMap<usize, f64>,
 }
 
@@ -77,7 +78,7 @@ pub fn same_for_block(listing: &Listing, block: [u32; 3]) -> SameForBlock {
     SameForBlock { repeated: repeated.iter().collect(), handed_on, shared_out }
 }
 
-/// The instructions of loops whose turns the threads of a block can share out, with these turns: all threads do the same in all of
+/// The instructions of loops whose steps the threads of a block can share out, with these steps: all threads do the same in all of
 /// them, and no turn needs more of another than a sum.
 fn whole_loops(
     listing: &Listing,
@@ -92,14 +93,15 @@ fn whole_loops(
         let of_all = || all.iter().copied().filter(|&at| executed[at]);
         let are_alike = of_all().all(|at| {
             let family = sass.entries[at].family;
-            let is_read = matches!(family, Family::Load(Space::Global) | Family::Constant);
+            let is_read =
+                matches!(family, Family::Load(Space::Global | Space::Shared) | Family::Constant);
             !own[at] && (!family.is_memory() || is_read)
         });
         // Of loops in one another the innermost one is asked: what it makes for an outer one is a sum there, too.
         let is_its_own = of_all().any(|at| repeated[at] && sass.flow.innermost(at) == Some(of));
-        let turns = if are_alike && is_its_own { turns_to_share(listing, of) } else { 1.0 };
-        if turns > 1.0 {
-            found.extend(of_all().map(|at| (at, turns)));
+        let steps = if are_alike && is_its_own { steps_to_share(listing, of) } else { 1.0 };
+        if steps > 1.0 {
+            found.extend(of_all().map(|at| (at, steps)));
         }
     }
     found
@@ -125,7 +127,7 @@ fn is_of_thread(listing: &Listing, at: usize, block: [u32; 3]) -> bool {
             // One thread along a direction has the index zero.
             axis.map_or(!system_register::is_of_block(text), |axis| block[axis] > 1)
         }
-        Family::Load(Space::Global) => false,
+        Family::Load(Space::Global | Space::Shared) => false,
         Family::Shuffle | Family::Vote | Family::Tensor => true,
         family => family.is_memory(),
     }
@@ -158,6 +160,8 @@ mod tests {
         let sum = of("FADD R7, R7, R4", "NOP");
         let all: Vec<(usize, f64)> = (3..9).map(|at| (at, 100.0)).collect();
         assert_eq!(sum.shared_out.into_iter().collect::<Vec<_>>(), all);
+        let tile = of("LDS R4, [UR4+0x4]", "FADD R7, R7, R4").shared_out;
+        assert_eq!(tile.into_values().fold(0.0, f64::max).to_bits(), 100.0_f64.to_bits());
         let apart = |sum, beside| of(sum, beside).shared_out.is_empty();
         assert!(apart("FMUL R7, R7, R4", "NOP"), "each turn needs the one before");
         assert!(apart("FADD R7, R7, R4", "FADD R11, R1, R4"), "work of each thread's own");

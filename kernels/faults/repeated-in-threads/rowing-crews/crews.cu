@@ -1,5 +1,5 @@
-// Strokes of rowers, a block per crew at a time: how far each one's force is from the crew's mean, in units of its spread. All
-// threads add up the crew's forces, each for itself, or each adds a part of them.
+// Strokes of rowers, a block per crew: each one's force beside the crew's mean and its root mean square. All threads add up the
+// crew's forces, each for itself, or each adds a part of them.
 
 #define CREW 256
 
@@ -37,7 +37,7 @@ static __device__ __forceinline__ float2 sums(const float* __restrict__, float o
 
 // Launch: grid crews, block CREW.
 extern "C" __global__ void __launch_bounds__(CREW)
-spread(const float* __restrict__ forces, float* __restrict__ away)
+compare(const float* __restrict__ forces, float* __restrict__ beside)
 {
     __shared__ float of_crew[CREW];
     const int i = blockIdx.x * CREW + threadIdx.x;
@@ -45,6 +45,5 @@ spread(const float* __restrict__ forces, float* __restrict__ away)
     of_crew[threadIdx.x] = own;
     __syncthreads();
     const float2 sum = sums(of_crew, own);
-    const float mean = sum.x / CREW;
-    away[i] = (own - mean) * rsqrtf(sum.y / CREW - mean * mean);
+    beside[i] = own / (sum.x / CREW + sqrtf(sum.y / CREW));
 }

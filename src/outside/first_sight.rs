@@ -109,6 +109,8 @@ mod tests {
             ("triton.md", "A twenty-fifth set"),
             ("triton.md", "A twenty-sixth set"),
             ("triton.md", "A twenty-seventh set"),
+            ("triton.md", "A twenty-eighth set"),
+            ("triton.md", "A twenty-ninth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -134,6 +136,9 @@ mod tests {
             ("elsewhere.md", "A twenty-sixth set of fixes"),
             ("elsewhere.md", "A twenty-seventh set of fixes"),
             ("elsewhere.md", "What more first findings gained"),
+            ("elsewhere.md", "A twenty-eighth set of fixes"),
+            ("elsewhere.md", "A twenty-ninth set of fixes"),
+            ("elsewhere.md", "What still more first findings gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -106,7 +106,7 @@ mod tests {
         assert!(said(&waits, 1.14, 6.9, None).unwrap().ends_with("goes with this fault."));
         let launch = Effect { launch: true, ..Effect::default() };
         assert!(said(&launch, 1.93, 8.21, None).unwrap().contains("is the launch's as well"));
-        let large = said(&waits, 50.0, 60.0, None).unwrap();
+        let large = said(&waits, 80.0, 90.0, None).unwrap();
         assert!(large.contains("such large promises was off by a factor of"), "{large}");
     }
 

@@ -101,13 +101,13 @@ pub(crate) fn assert_occupancy_rule(rule: &Rule, limit: &str, own: &[&str]) {
     let started = draft.effect.share_of(crate::term::Term::BlockScheduler);
     assert!((started - larger).abs() < 1e-12, "{started}");
     assert!(!draft.hint.contains('{'), "{}", draft.hint);
-    // A grid of as many blocks as fit leaves room for no more of them; only what shares memory may be more threads, where warps
-    // are few.
+    // A grid of as many blocks as fit leaves room for no more of them; but these may have more threads, where their number is the
+    // limit, and where they share memory and warps are few.
     launch.set(SMS, Some(100.0));
     launch.set(GRID, Some(200.0));
-    assert_eq!(check(rule, &launch), None);
+    assert_eq!(check(rule, &launch).is_some(), limit == BY_BLOCKS);
     launch.row.block = [64, 1, 1];
-    assert_eq!(check(rule, &launch).is_some(), limit == BY_SHARED);
+    assert_eq!(check(rule, &launch).is_some(), [BY_BLOCKS, BY_SHARED].contains(&limit));
     launch.set(GRID, Some(199.0));
     assert_eq!(check(rule, &launch), None);
 }

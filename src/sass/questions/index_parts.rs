@@ -21,7 +21,7 @@ pub fn of_data_alone(listing: &Listing, access: usize) -> Marks {
         if of_data { is_read(family) && own[at] } else { is_position(listing, at) }
     };
     let between = Marks::of(sass.entries.len(), |at| behind[at] && !is_end(listing, at));
-    let mut reaching = Reaching::new(sass);
+    let mut reaching = Reaching::with_guards(sass);
     let mut made_of = |of_data: bool| {
         let mut made = Marks::of(sass.entries.len(), |at| behind[at] && begins(at, of_data));
         made.spread(&between, |at, made| {
@@ -138,7 +138,7 @@ fn changes(
 /// as instructions pass.
 fn behind(listing: &Listing, access: usize, passes: impl Fn(usize) -> bool) -> Marks {
     let sass = listing.sass;
-    let mut reaching = Reaching::new(sass);
+    let mut reaching = Reaching::with_guards(sass);
     let mut behind = Marks::new(sass.entries.len());
     let mut open = vec![access];
     while let Some(at) = open.pop() {
@@ -201,6 +201,19 @@ mod tests {
             ("LDS R11, [R10]", 1.0),
         ]);
         assert!(of_data_alone(&uniform.listing().unwrap(), 4).are_none(), "one value for all");
+    }
+
+    #[test]
+    fn what_a_guarded_address_replaces_goes_nowhere() {
+        let code = launch(&[
+            ("S2R R2, SR_TID.X", 1.0),
+            ("IMAD.WIDE.U32 R6, R2, 0x4, R4", 1.0),
+            ("LDG.E R8, desc[UR4][R6.64]", 1.0),
+            ("STS [R10], R8", 1.0),
+            ("@!P1 LEA R8, R2, UR4, 0x3", 1.0),
+            ("@!P1 LDS R11, [R8+0x4]", 1.0),
+        ]);
+        assert!(of_data_alone(&code.listing().unwrap(), 5).are_none(), "the value was stored");
     }
 
     #[test]

@@ -196,7 +196,8 @@ mod tests {
             found("S2R R1, SR_TID.X", "FMUL R5, R4, R30", row).repeated.is_empty(),
             "an argument"
         );
-        assert!(found("S2R R1, SR_TID.X", "LDS R5, [R4]", row).repeated.is_empty(), "handed over");
+        assert!(found("S2R R1, SR_TID.X", "LDS R5, [R1]", row).repeated.is_empty(), "a place each");
+        assert_eq!(found("S2R R1, SR_TID.X", "LDS R5, [R4]", row).repeated, [5], "one place");
         let alone = found("S2R R1, SR_TID.Y", "FMUL R5, R4, R1", row);
         assert_eq!(alone.repeated.len(), 3, "one row of threads");
     }

@@ -124,7 +124,7 @@ fn left(listing: &Listing) -> Vec<Part> {
         let (come, stay) = (come(listing, of), lanes(listing, of.head));
         let (turns, around_turns) = (listing.executed(of.head), listing.executed(around.head));
         let sent = come - stay;
-        if sent <= 0.0 || turns <= 0.0 || !turns_need_one_another(listing, of) {
+        if sent <= 0.0 || turns <= 0.0 {
             continue;
         }
         let executed =
@@ -135,6 +135,9 @@ fn left(listing: &Listing) -> Vec<Part> {
         let full_turns = turns * stay / come;
         let spared = own * sent / come;
         let added = (full_turns - around_turns).max(0.0) * besides;
+        if added <= 0.0 || !turns_need_one_another(listing, of) {
+            continue;
+        }
         let mut places: Vec<usize> = flow.places(of).collect();
         places.sort_unstable();
         let lanes = sent * (added / spared).min(1.0);

@@ -101,17 +101,16 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         let stores = listing.entries().filter(|(at, entry)| {
             entry.family == Family::Store(Space::Local) && listing.executed(*at) > 0.0
         });
-        let stores: Vec<usize> = stores.map(|(at, _)| at).collect();
-        let sender = stores.into_iter().find_map(|at| {
-            let start = Start::of_role(listing, &mut self.reaching, at, Role::Data);
-            let (origin, makers) = trace_from(listing, &mut self.reaching, &start, |_| false);
-            // What goes through local memory more than once is not followed.
-            if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
-                return Some(Sender::Loaded);
-            }
+        let stores = stores.map(|(at, _)| at);
+        let start = Start::of_all(listing, &mut self.reaching, stores, Role::Data);
+        // What goes through local memory more than once is not followed.
+        let (origin, makers) = trace_from(listing, &mut self.reaching, &start, |_| false);
+        let sender = if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
+            Some(Sender::Loaded)
+        } else {
             let is_position = makers.rounded.into_iter().any(|at| self.is_position(at));
             (is_position && !origin.given).then_some(Sender::Position)
-        });
+        };
         *self.kept.get_or_init(|| sender)
     }
 

@@ -59,6 +59,22 @@ impl Start {
         }
         start
     }
+
+    /// The same of several instructions together, under whatever guards.
+    pub(super) fn of_all(
+        listing: &Listing,
+        reaching: &mut Reaching,
+        all: impl Iterator<Item = usize>,
+        role: Role,
+    ) -> Self {
+        let mut together = Self { made_at: Vec::new(), guard: None, given: false };
+        for at in all {
+            let own = Self::of_role(listing, reaching, at, role);
+            together.given |= own.given;
+            together.made_at.extend(own.made_at);
+        }
+        together
+    }
 }
 
 /// Follows everything that the address is made of back to where it comes from, with the makers among that, until enough

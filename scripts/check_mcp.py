@@ -166,7 +166,7 @@ async def running(place, session):
     await refused(session, "survey", "whole number", command=["./slow.sh"], timeout_s=10_000)
     await refused(session, "survey", "words", command=["./slow.sh"] + ["x"] * 100)
     # One that is named runs, and has no kernel.
-    await refused(session, "survey", "initialized CUDA", command=["true"])
+    await refused(session, "survey", "CUDA", command=["true"])
 
 
 def alive(process):

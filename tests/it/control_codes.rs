@@ -155,7 +155,9 @@ impl Code {
                         let own = self.controls[one].read_barrier;
                         own.is_some_and(|own| self.is_awaited(one, replaced, own))
                     });
-                    if !is_guarded && !self.is_awaited(at, replaced, barrier) {
+                    // A fence waits until all accesses before it are done, their operands read.
+                    let is_fenced = (at..replaced).any(|one| self.opcode(one) == "MEMBAR");
+                    if !is_guarded && !is_fenced && !self.is_awaited(at, replaced, barrier) {
                         broken("an operand is replaced", at, replaced);
                     }
                 }

@@ -91,7 +91,7 @@ fn files_that_are_no_profile() {
         ("./damaged", &["is damaged"]),
         ("./newer", &["adoprof-profile/99"]),
         ("./missing.csv", &["no such file"]),
-        ("folder", &["this folder is not a saved profile"]),
+        ("folder", &["no saved profile in this folder"]),
         ("v9", &["no step `v9`", "did you mean"]),
         ("nosuch/v2", &["no such file"]),
     ] {

@@ -33,3 +33,6 @@ pub(crate) const REGISTER_BYTES: f64 = 4.0;
 
 /// Registers of a thread, at most.
 pub(crate) const MOST_REGISTERS: f64 = 255.0;
+
+/// Bytes of an SM's L1 and shared memory together: 256 KB, the most of all architectures so far (NVIDIA, Hopper Tuning Guide, 2023).
+pub(crate) const L1_BYTES: f64 = 262_144.0;

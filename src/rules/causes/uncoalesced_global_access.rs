@@ -13,6 +13,7 @@ use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
 use crate::finding::Evidence;
 use crate::frame::{Launch, Reads};
+use crate::hardware::L1_BYTES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
 use crate::term::Term;
@@ -43,9 +44,6 @@ const MOSTLY_EXCESS: f64 = 0.5;
 /// Sectors over needed ones below which lanes are dense and only begin in the middle of a sector: 32
 /// lanes of 4 bytes touch 5 sectors for 4, of 1 byte 2 for 1; every other element takes 2 for 1 too.
 const SHIFTED: f64 = 1.5;
-
-/// Bytes of an SM's L1 and shared memory together.
-const L1_BYTES: f64 = 262_144.0;
 
 /// The rule.
 pub const RULE: Rule = Rule {

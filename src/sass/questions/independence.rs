@@ -26,6 +26,7 @@ use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::Space;
+use crate::sass::parse::number::without_offset;
 use crate::sass::parse::opcode::Family;
 use crate::sass::questions::grid_stride::steps_by_grid;
 use crate::sass::questions::{queue, statements};
@@ -302,8 +303,7 @@ fn elements_per_turn(listing: &Listing, of: usize) -> f64 {
 
 /// The register of an access's address, without what is added to it.
 fn base(text: &str) -> Option<&str> {
-    let (_, address) = text.rsplit_once('[')?;
-    address.split(['+', ']']).next()
+    without_offset(text.rsplit_once('[')?.1).map(|(base, _)| base)
 }
 
 /// True where a turn of a loop needs another's values, but a sum's.

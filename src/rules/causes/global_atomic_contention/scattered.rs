@@ -7,7 +7,7 @@
 use crate::evidence::atomic_traffic::ATOMIC_SECTORS;
 use crate::evidence::vectors::lanes;
 use crate::evidence::{ModeledLaunch, Threshold, atomics};
-use crate::hardware::{SECTOR_BYTES, WARP_LANES};
+use crate::hardware::{L1_BYTES, SECTOR_BYTES, WARP_LANES};
 use crate::sass::Listing;
 use crate::sass::questions::lanes::bytes_to_next_turn;
 use crate::sass::questions::sharing::lanes_apart;
@@ -17,7 +17,7 @@ use crate::text::bytes;
 pub(super) const BEYOND_SHARED: Threshold = Threshold {
     what: "bytes over which the lanes of atomics scatter, told by how seldom they meet in a sector, for no block to be able to collect \
            the values in shared memory, more than",
-    value: 262_144.0,
+    value: L1_BYTES,
     unit: "byte",
     source: "NVIDIA, Hopper Tuning Guide, 2023: 256 KB of L1 and shared memory per SM, the most of all architectures so far",
 };

@@ -1,11 +1,10 @@
 //! Rows that are given to several lanes each, which brings more warps into play.
 
-use super::L1_BYTES;
 use super::layout::{is_wide, most_excess};
 use crate::evidence::ModeledLaunch;
 use crate::evidence::modeled_launch::{BLOCK, GRID, SMS};
 use crate::finding::LEAST_GAIN;
-use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE, WARP_LANES};
+use crate::hardware::{L1_BYTES, SECTOR_BYTES, SECTORS_PER_LINE, WARP_LANES};
 use crate::model::Effect;
 use crate::sass::questions::runs::{places_at_a_time, turns_side_by_side};
 use crate::term::Term;

@@ -6,6 +6,8 @@
 //! turns need one another could only go on with the loop around it meanwhile, as one loop of both does: what that one has
 //! besides is then executed in every turn in which some lane is through.
 
+use std::ops::Range;
+
 use crate::hardware::WARP_LANES;
 use crate::sass::code::blocks::{Exit, Loop};
 use crate::sass::code::listing::Listing;
@@ -32,66 +34,83 @@ pub struct Unfilled {
 #[must_use]
 pub fn unfilled(listing: &Listing) -> Unfilled {
     let mut reaching = Reaching::with_guards(listing.sass);
-    let mut parts = skipped(listing, &mut reaching);
-    parts.extend(left(listing));
+    let skipped = skipped(listing, &mut reaching);
+    let left = left(listing);
+    // Lanes that begin to sit out at each place, less those that come back: their sums tell how many do.
+    let count = listing.sass.entries.len();
+    let (mut off_from, mut sent_from) = (vec![0.0; count + 1], vec![0.0; count + 1]);
+    for part in skipped.iter().chain(&left) {
+        for place in &part.places {
+            off_from[place.start] += part.lanes;
+            off_from[place.end] -= part.lanes;
+        }
+    }
+    for part in &skipped {
+        for place in &part.places {
+            sent_from[place.start] += part.sent;
+            sent_from[place.end] -= part.sent;
+        }
+    }
     let (mut executed, mut missing, mut off, mut anew) = (0.0, 0.0, 0.0, 0.0);
+    let (mut off_here, mut sent_here) = (0.0_f64, 0.0_f64);
     for (at, _) in listing.entries() {
         let runs = listing.executed(at);
         let absent = (WARP_LANES - lanes(listing, at)).clamp(0.0, WARP_LANES);
-        let here = || parts.iter().filter(|part| part.places.binary_search(&at).is_ok());
+        off_here += off_from[at];
+        sent_here += sent_from[at];
         executed += runs;
         missing += runs * absent;
-        off += runs * here().map(|part| part.lanes).sum::<f64>().min(absent);
-        let sent = here().filter(|part| part.branch.is_some()).map(|part| part.sent);
-        anew += runs * sent.sum::<f64>().min(absent);
+        off += runs * off_here.clamp(0.0, absent);
+        anew += runs * sent_here.clamp(0.0, absent);
     }
     if executed <= 0.0 || missing <= 0.0 {
         return Unfilled::default();
     }
-    let branches = parts.iter().filter(|part| part.branch.is_some());
-    let most = branches.max_by(|a, b| a.missed(listing).total_cmp(&b.missed(listing)));
+    let most = skipped.iter().max_by(|a, b| a.missed.total_cmp(&b.missed));
     let decided_anew = most.filter(|_| 2.0 * anew > missing).and_then(|part| part.branch);
     Unfilled { lanes: off / executed, share: off / missing, decided_anew }
 }
 
 /// Code that lanes sit out.
 struct Part {
-    /// In their order.
-    places: Vec<usize>,
+    /// Its stretches of instructions.
+    places: Vec<Range<usize>>,
     /// So many of an average warp do.
     sent: f64,
     /// And so many of these, whatever they are grouped with.
     lanes: f64,
     /// The branch that sends them past it; none if they have left a loop.
     branch: Option<usize>,
-}
-
-impl Part {
     /// What the lanes miss, in executions by a lane.
-    fn missed(&self, listing: &Listing) -> f64 {
-        self.sent * self.places.iter().map(|&at| listing.executed(at)).sum::<f64>()
-    }
+    missed: f64,
 }
 
 /// What branches skip that fresh data decides in each turn, as far as collecting lanes would not pay.
 fn skipped(listing: &Listing, reaching: &mut Reaching) -> Vec<Part> {
     let sass = listing.sass;
+    let count = sass.entries.len();
+    // Executions of all that come before a place.
+    let mut before = vec![0.0; count + 1];
+    for at in 0..count {
+        before[at + 1] = before[at] + listing.executed(at);
+    }
     let mut parts = Vec::new();
     for (branch, entry) in listing.entries() {
-        let (first, Exit::Branch(end)) = (branch + 1, entry.exit()) else { continue };
-        let entered = listing.executed(first.min(sass.entries.len() - 1));
-        if end <= first || entered <= 0.0 {
+        let (first, Exit::Branch(target)) = (branch + 1, entry.exit()) else { continue };
+        let end = target.min(count);
+        if end <= first || listing.executed(first) <= 0.0 {
             continue;
         }
+        let entered = listing.executed(first);
         let sent = (lanes(listing, branch) - lanes(listing, first)).max(0.0);
-        let executed: f64 = (first..end).map(|at| listing.executed(at)).sum();
-        let missed = sent * executed;
+        let missed = sent * (before[end] - before[first]);
         if missed <= 0.0 || !is_fresh(listing, reaching, branch) {
             continue;
         }
         let collecting = WARP_LANES * COLLECTING.value * entered;
         let lanes = sent * (collecting / missed).min(1.0);
-        parts.push(Part { places: (first..end).collect(), sent, lanes, branch: Some(branch) });
+        let places = std::iter::once(first..end).collect();
+        parts.push(Part { places, sent, lanes, branch: Some(branch), missed });
     }
     parts
 }
@@ -138,10 +157,10 @@ fn left(listing: &Listing) -> Vec<Part> {
         if added <= 0.0 || !turns_need_one_another(listing, of) {
             continue;
         }
-        let mut places: Vec<usize> = flow.places(of).collect();
-        places.sort_unstable();
+        let blocks = of.blocks.iter().map(|&block| &flow.blocks[block as usize]);
+        let places = blocks.map(|block| block.start..block.end).collect();
         let lanes = sent * (added / spared).min(1.0);
-        parts.push(Part { places, sent, lanes, branch: None });
+        parts.push(Part { places, sent, lanes, branch: None, missed: sent * own });
     }
     parts
 }

@@ -7,6 +7,7 @@ use crate::evidence::modeled_launch::opcode;
 use crate::export::SourceRow;
 use crate::finding::Location;
 use crate::metric::stall::StallReason;
+use crate::sass::code::charge::{Charge, Link};
 use crate::sass::parse::opcode::Family;
 use crate::sass::questions::fences::fenced_atomics;
 
@@ -95,34 +96,53 @@ pub(crate) fn stalls_at_fences(launch: &ModeledLaunch) -> Vec<(StallReason, f64)
     if fences.is_empty() { Vec::new() } else { all.filter(|(_, share)| *share > 0.0).collect() }
 }
 
-/// The share of all stall samples, 0 to 1, at such instructions and on their lines, without what these wait for loads; 0 in a
-/// profile without instructions.
+/// The share of all stall samples, 0 to 1, at such instructions, on their lines, and wherever their results are awaited, without
+/// waits for loads; 0 in a profile without instructions.
 pub(crate) fn share_of_stalls(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool) -> f64 {
     let there = on_their_lines(launch, pick);
     let rows: Vec<&SourceRow> = launch.profile.instructions.iter().collect();
     let all: f64 = stalls().map(|reason| samples_at(&rows, |_| true, reason)).sum();
     let at: f64 = stalls().map(|reason| samples_at(&there, pick, reason)).sum();
-    if all > 0.0 { (at - for_loads(launch, pick, &there)).max(0.0) / all } else { 0.0 }
+    let more: f64 = stalls().map(|reason| by_charges(launch, pick, &there, reason)).sum();
+    if all > 0.0 { (at + more).max(0.0) / all } else { 0.0 }
 }
 
-/// Samples of waits for what was loaded, at the picked instructions themselves and on their lines: what an atomic adds has to
-/// come first.
-fn for_loads(launch: &ModeledLaunch, pick: fn(&SourceRow) -> bool, there: &[&SourceRow]) -> f64 {
+/// Samples of a reason that charges tell more exactly than lines do. What lines further on wait for the picked instructions'
+/// results comes in addition, as where a loop compares them on the line that ends it; what is waited for loads at the picked
+/// instructions themselves and on their lines goes: what an atomic adds has to come first.
+fn by_charges(
+    launch: &ModeledLaunch,
+    pick: fn(&SourceRow) -> bool,
+    there: &[&SourceRow],
+    reason: StallReason,
+) -> f64 {
+    if !matches!(reason, StallReason::LongScoreboard | StallReason::ShortScoreboard) {
+        return 0.0;
+    }
     let Some(listing) = launch.profile.listing() else { return 0.0 };
     let there: BTreeSet<*const SourceRow> =
         there.iter().map(|&row| std::ptr::from_ref(row)).collect();
-    let charges = listing.charges(StallReason::LongScoreboard);
-    let is_load = |at: usize| {
-        matches!(listing.sass.entries[at].family, Family::Load(_)) && !pick(listing.row(at))
+    let fences = fence_rows(launch);
+    let signed = |charge: &Charge| {
+        let waiting = std::ptr::from_ref(listing.row(charge.waiting));
+        if fences.contains(&waiting) {
+            return 0.0;
+        }
+        let is_there = there.contains(&waiting);
+        let is_picked = pick(listing.row(charge.producer));
+        let is_load =
+            matches!(listing.sass.entries[charge.producer].family, Family::Load(_)) && !is_picked;
+        match (is_there, is_picked) {
+            (false, true) if charge.link == Link::Reads => charge.samples,
+            (true, false) if is_load && reason == StallReason::LongScoreboard => -charge.samples,
+            _ => 0.0,
+        }
     };
-    let of_load = charges.iter().filter(|charge| {
-        is_load(charge.producer) && there.contains(&std::ptr::from_ref(listing.row(charge.waiting)))
-    });
-    of_load.map(|charge| charge.samples).sum()
+    listing.charges(reason).iter().map(signed).sum()
 }
 
-/// The stalls at such instructions and on their lines as shares of each reason, times the share of
-/// the atomics that goes.
+/// The stalls at such instructions, on their lines, and wherever their results are awaited, as shares of each reason, times the
+/// share of the atomics that goes.
 pub(crate) fn stalls_at(
     launch: &ModeledLaunch,
     pick: fn(&SourceRow) -> bool,
@@ -135,11 +155,7 @@ pub(crate) fn stalls_at(
             let samples = |row: &SourceRow| row.counters.stall_samples[reason as usize];
             let all: f64 = rows.iter().map(samples).sum();
             let at = samples_at(&there, pick, reason);
-            let of_others = match reason {
-                StallReason::LongScoreboard => for_loads(launch, pick, &there),
-                _ => 0.0,
-            };
-            let at = (at - of_others).max(0.0);
+            let at = (at + by_charges(launch, pick, &there, reason)).max(0.0);
             (all > 0.0 && at > 0.0).then(|| (reason, goes * at / all))
         })
         .collect()

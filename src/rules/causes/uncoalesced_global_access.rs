@@ -16,6 +16,7 @@ use crate::frame::{Launch, Reads};
 use crate::hardware::L1_BYTES;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, Trial};
+use crate::sass::questions::swap::replaceable;
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
 use cost::cost;
@@ -146,7 +147,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let (sectors, ideal) = (launch.need(SECTORS), launch.need(IDEAL));
     let excess = sectors - ideal;
     let is_much = |excess: f64| sectors > 0.0 && excess / sectors >= LEAST_EXCESS;
-    if !is_much(excess) || !is_much(excess - spared(launch)) {
+    if !is_much(excess) || !is_much(excess - spared(launch)) || is_of_swaps(launch, excess) {
         return None;
     }
     let locations = launch.profile.top_places(3, "excess sectors", |line| {
@@ -241,6 +242,15 @@ fn spared(launch: &ModeledLaunch) -> f64 {
     };
     let accesses = state.loads.iter().chain(&state.stores);
     accesses.map(|(&at, &gone)| gone * layout::excess(listing.row(at))).sum()
+}
+
+/// True where most of the excess belongs to loops that try a compare-and-swap in place of an atomic, which is another rule's: each
+/// lane's attempt counts as a sector of its own, and lanes that try again drift apart.
+fn is_of_swaps(launch: &ModeledLaunch, excess: f64) -> bool {
+    let Some(listing) = launch.profile.listing() else { return false };
+    let swaps = replaceable(&listing);
+    let tried = swaps.iter().flat_map(|swap| swap.expected.iter().chain([&swap.at]));
+    tried.map(|&at| layout::excess(listing.row(at))).sum::<f64>() > MOSTLY_EXCESS * excess
 }
 
 /// What goes of issue slots and load/store unit where one access takes the place of several pieces.

@@ -67,7 +67,7 @@ pub fn small_trees(listing: &Listing) -> Vec<SmallTrees> {
     let at_place = |place: Option<usize>| -> Vec<usize> {
         exchanges.iter().filter(|(_, of)| *of == place).map(|(at, _)| *at).collect()
     };
-    let mut reaching = Reaching::new(sass);
+    let mut reaching = Reaching::with_guards(sass);
     places
         .into_iter()
         .filter_map(|place| at(listing, &mut reaching, place, at_place(place)))
@@ -106,16 +106,23 @@ fn at(
     let here = |at: usize| sass.flow.innermost(at) == place && listing.executed(at) > 0.0;
     let entries = sass.entries.len();
     let is_exchange = Marks::of(entries, |at| exchanges.binary_search(&at).is_ok());
+    let is_move = |at: usize| sass.entries[at].family == Family::Move;
     let uses = |reaching: &mut Reaching, at: usize, marks: &Marks| {
-        let data = sass.uses(at).iter().filter(|each| matches!(each.role, Role::Data | Role::Old));
+        // A guarded copy chooses between two values; whatever else writes a register only uses it again.
+        let of_value = |role: Role| role == Role::Data || role == Role::Old && is_move(at);
+        let data = sass.uses(at).iter().filter(|each| of_value(each.role));
         data.into_iter().any(|each| reaching.definitions(at, *each).any(|by| marks[by as usize]))
     };
     let combines = Marks::of(entries, |at| here(at) && uses(reaching, at, &is_exchange));
     let chooses = |reaching: &mut Reaching, at: usize| {
         is_choice(listing.text(at)) && chosen_alike(listing, reaching, at, &combines)
     };
+    // Where there is nothing to combine with, a step copies.
+    let copies =
+        |at: usize| is_move(at) && !sass.uses(at).iter().any(|each| each.role == Role::Guard);
+    let combines_alike = |at: usize| copies(at) || is_arithmetic(listing.text(at));
     let combining: Vec<usize> = combines.iter().filter(|&at| !is_exchange[at]).collect();
-    if combining.iter().any(|&at| !is_sum(listing.text(at)) && !chooses(reaching, at)) {
+    if combining.iter().any(|&at| !combines_alike(at) && !chooses(reaching, at)) {
         return None;
     }
     // The distance that the fewest shuffles have: as many as there are values in all trees.
@@ -203,12 +210,13 @@ pub(super) fn distance(text: &str) -> Option<&str> {
     text.split(',').nth(3).map(str::trim).filter(|distance| distance.starts_with("0x"))
 }
 
-/// True for what adds, or takes the larger or smaller of two, alike in all lanes.
-fn is_sum(text: &str) -> bool {
+/// True for arithmetic, alike in all lanes, of which a combination can consist: a sum, the larger or smaller of two, or the
+/// products and quotients that merge two means with their variances.
+fn is_arithmetic(text: &str) -> bool {
+    const NAMES: [&str; 6] = ["ADD", "MUL", "FFMA", "DFMA", "LOP3", "FCHK"];
     let is_extreme = text.contains("MNMX");
     let alike = text.trim_end_matches(';').ends_with("PT");
-    let adds = ["ADD", "FFMA", "DFMA", "LOP3"].iter().any(|name| text.contains(name));
-    adds || is_extreme && alike
+    NAMES.iter().any(|name| text.contains(name)) || is_extreme && alike
 }
 
 /// True for a comparison or a selection: the parts of a maximum that keeps its place, too.
@@ -274,7 +282,12 @@ mod tests {
         assert!(kept.is_empty(), "one value for two trees");
         let sort = found("LDG.E R4, desc[UR4][R2.64]", 8.0, "FMNMX R7, R6, R7, !P0");
         assert!(sort.is_empty(), "some lanes keep the larger one");
-        let largest = found("LDG.E R4, desc[UR4][R2.64]", 8.0, "FMNMX R7, R6, R7, !PT");
-        assert_eq!(largest.len(), 1);
+        for step in ["FMNMX R7, R6, R7, !PT", "FMUL R7, R6, R7", "MOV R7, R7"] {
+            assert_eq!(found("LDG.E R4, desc[UR4][R2.64]", 8.0, step).len(), 1, "{step}");
+        }
+        for step in ["@P0 MOV R7, R6", "PRMT R7, R6, 0x5410, R7"] {
+            let found = found("LDG.E R4, desc[UR4][R2.64]", 8.0, step);
+            assert!(found.is_empty(), "{step}");
+        }
     }
 }

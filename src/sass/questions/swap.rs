@@ -73,20 +73,23 @@ fn replaceable_at(
     let [expected, new] = operands(listing, at)?;
     let there: BTreeSet<usize> = makers(reaching, at, &expected);
     let mut seen = Marks::new(sass.entries.len());
-    let mut open: Vec<usize> = makers(reaching, at, &new).into_iter().collect();
-    let direct: BTreeSet<usize> = open.iter().copied().collect();
+    let direct = makers(reaching, at, &new);
+    // With each, whether it was rounded to 16 bits on the way into the word.
+    let mut open: Vec<(usize, bool)> = direct.iter().map(|&made| (made, false)).collect();
     let mut found = None;
-    while let Some(made) = open.pop() {
+    while let Some((made, is_rounded)) = open.pop() {
         if !inside(made) || !seen.insert(made) {
             continue;
         }
         let text = listing.text(made);
-        let of_halves = Instruction::base_of(text) == Some("HADD2");
+        let of_halves = is_rounded || Instruction::base_of(text) == Some("HADD2");
         let function = function(text).filter(|_| direct.contains(&made) || of_halves);
         if let Some(function) = function.filter(|_| is_made_of(listing, reaching, made, &there)) {
             found = Some((function, of_halves));
-        } else if puts_together(listing, made) {
-            open.extend(data(listing, made).flat_map(|each| makers(reaching, made, &[*each])));
+        } else if puts_together(listing, made) || rounds(text) {
+            let is_rounded = is_rounded || rounds(text);
+            let makers = data(listing, made).flat_map(|each| makers(reaching, made, &[*each]));
+            open.extend(makers.map(|by| (by, is_rounded)));
         }
     }
     let (function, of_halves) = found.filter(|_| leaves_once(listing, around))?;
@@ -219,9 +222,15 @@ pub fn shared_retries(listing: &Listing) -> f64 {
     if all > 0.0 { sum(&inside) / all } else { 0.0 }
 }
 
-/// True for what may put half of a word beside the other half, which stays.
+/// True for what rounds a float to 16 bits.
+fn rounds(text: &str) -> bool {
+    let opcode = Instruction::opcode_of(text).unwrap_or_default();
+    opcode.starts_with("F2F") && [".F16", ".BF16"].iter().any(|half| opcode.contains(half))
+}
+
+/// True for what may put half of a word beside the other half, which stays, or takes a half out of its word.
 fn puts_together(listing: &Listing, at: usize) -> bool {
-    const NAMES: [&str; 6] = ["PRMT", "LOP3", "SEL", "SHF", "IMAD.SHL", "IMAD.U32"];
+    const NAMES: [&str; 7] = ["PRMT", "LOP3", "SEL", "SHF", "IMAD.SHL", "IMAD.U32", "HADD2.F32"];
     let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
     NAMES.iter().any(|name| opcode.starts_with(name))
 }
@@ -230,6 +239,8 @@ fn puts_together(listing: &Listing, at: usize) -> bool {
 fn function(text: &str) -> Option<&'static str> {
     let parsed = Instruction::parse(text)?;
     match parsed.base() {
+        // Only takes a half out of its word, as a float.
+        "HADD2" if parsed.has("F32") && text.contains("-RZ") => None,
         "IADD3" | "VIADD" | "IADD" | "FADD" | "DADD" | "HADD2" => Some("atomicAdd"),
         "IMNMX" | "VIMNMX" if text.contains("!PT") => Some("atomicMax"),
         "IMNMX" | "VIMNMX" => Some("atomicMin"),
@@ -283,6 +294,29 @@ mod tests {
         assert!(found.of_halves && (found.tries - 10.0).abs() < 1e-12, "{found:?}");
         assert_eq!((found.expected, found.inside), (vec![0], vec![1, 2, 3, 4, 5, 6]));
         assert_eq!(of("FMUL R5, R4, R6"), None, "a product");
+    }
+
+    #[test]
+    fn a_half_is_added_as_a_float() {
+        let of = |made: &str| {
+            let code = launch(&[
+                ("LDG.E R4, desc[UR4][R2.64]", 9.0),
+                ("HADD2.F32 R6, -RZ, R4.H0_H0", 18.0), // 0x110
+                (made, 18.0),
+                ("F2F.F16.F32 R6, R6", 18.0),
+                ("PRMT R5, R6, 0x1054, R4", 18.0),
+                ("ATOMG.E.CAS.STRONG.GPU PT, R7, [R2], R4, R5", 18.0),
+                ("ISETP.NE.AND P0, PT, R7, R4, PT", 18.0),
+                ("MOV R4, R7", 18.0),
+                ("@P0 BRA 0x110", 18.0),
+                ("EXIT", 9.0),
+            ]);
+            replaceable(&code.listing().unwrap()).pop()
+        };
+        let found = of("FADD R6, R6, R9").unwrap();
+        assert!(found.of_halves && found.function == "atomicAdd", "{found:?}");
+        assert_eq!(of("FMUL R6, R6, R9"), None, "a product");
+        assert_eq!(of("FADD R6, R8, R9"), None, "of other values");
     }
 
     #[test]

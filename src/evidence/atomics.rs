@@ -219,7 +219,7 @@ pub(crate) mod testing {
             counters: samples(&[(StallReason::LongScoreboard, count)]),
             ..SourceRow::default()
         };
-        vec![row(0, 5, text, at), row(16, 6, "FADD R1, R2, R3", elsewhere)]
+        vec![row(0, 5, text, at), row(16, 6, "FADD R1, R2, R9", elsewhere)]
     }
 }
 
@@ -270,6 +270,23 @@ mod tests {
         };
         assert!((share(StallReason::Barrier) - 1.0).abs() < 1e-12);
         assert!((share(StallReason::Wait) - 0.75).abs() < 1e-12, "as a function's that is inlined");
+    }
+
+    #[test]
+    fn what_another_line_waits_for_counts_where_it_reads_the_atomics_result() {
+        let share = |reader: &str| {
+            let text = "ATOMG.E.CAS.STRONG.GPU PT, R7, [R2], R4, R5";
+            let mut launch = crate::frame::Launch::default();
+            launch.instructions = testing::listing(text, 10.0, 30.0);
+            launch.instructions[1].text = reader.to_owned();
+            for row in &mut launch.instructions {
+                row.counters.inst_executed = 1.0;
+            }
+            let model = crate::model::Model::new(&launch);
+            share_of_stalls(&ModeledLaunch { profile: &launch, model: &model }, is_global)
+        };
+        assert!((share("ISETP.NE.AND P0, PT, R7, R4, PT") - 1.0).abs() < 1e-12);
+        assert!((share("ISETP.NE.AND P0, PT, R8, R4, PT") - 0.25).abs() < 1e-12);
     }
 
     #[test]

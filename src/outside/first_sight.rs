@@ -111,6 +111,7 @@ mod tests {
             ("triton.md", "A twenty-seventh set"),
             ("triton.md", "A twenty-eighth set"),
             ("triton.md", "A twenty-ninth set"),
+            ("triton.md", "A thirtieth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -139,6 +140,10 @@ mod tests {
             ("elsewhere.md", "A twenty-eighth set of fixes"),
             ("elsewhere.md", "A twenty-ninth set of fixes"),
             ("elsewhere.md", "What still more first findings gained"),
+            ("elsewhere.md", "A thirtieth set of fixes"),
+            ("elsewhere.md", "A thirty-first set of fixes"),
+            ("elsewhere.md", "A thirty-second set of fixes"),
+            ("elsewhere.md", "What yet more first findings gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -1,5 +1,7 @@
 //! Threads are launched that do no work for most of the time.
 
+mod beyond_the_end;
+
 use crate::evidence::idle_lanes::{
     ACTIVE, AT_WORK, FULL_WARPS, RESTING, RESTING_LIMIT, UNIFORM, UNIFORM_ENOUGH, UNIFORM_LIMIT,
     effect, effect_of_full_warps, evidence, few, lanes, needed, resting,
@@ -7,10 +9,12 @@ use crate::evidence::idle_lanes::{
 use crate::evidence::idle_warps::IdleWarps;
 use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::removal::{MATTERS_LIMIT, gains};
+use crate::evidence::shared_pipe;
 use crate::evidence::stalls::{AT_BARRIERS, WAITS_FOR_OTHERS};
 use crate::evidence::threshold::{LANES_LIMIT, LATENCY};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
+use crate::frame::Reads;
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
@@ -19,6 +23,7 @@ use crate::rules::{Example, Kind, Rule};
 use crate::sass::questions::bystanders::AT_WORK as AT_WORK_SHARE;
 use crate::sass::questions::waits_for_few::waits_for_few;
 use crate::text::{count_of, percent};
+use beyond_the_end::elements_beyond_the_end;
 
 /// The share of a warp's cycles, waiting for a few others, from which it does no work for most of the time.
 const MOST_OF_THE_TIME: f64 = 0.5;
@@ -34,7 +39,8 @@ same instructions with every lane predicated off: they take issue slots, load/st
 shared-memory wavefronts for nothing. The sign is that few lanes work although warps do not \
 diverge. In another form of the fault, whole warps skip the work of a few and wait for them at \
 the next barrier. In a third, a block adds up fewer values than it has threads: most warps load nothing, \
-and bring a zero to every shuffle and barrier of the sum. Launch fewer threads and let each do more, let warps without work leave the \
+and bring a zero to every shuffle and barrier of the sum. In a fourth, a tile is longer than the row that it holds, so that loads are \
+switched off for many of its elements in every block alike, and zeros are multiplied, summed, and rounded in their place. Launch fewer threads and let each do more, let warps without work leave the \
 loop, or reduce within a warp by shuffles. If all warps are resident at once, launching fewer of them saves \
 only the time that they wait for one another.",
     examples: &[
@@ -98,7 +104,17 @@ Every lane has a value to add, a block makes eight results, and nothing waits at
         MATTERS_LIMIT,
     ],
     needs: &[ACTIVE, AT_WORK, UNIFORM],
-    sharpened_by: &[BLOCK_SIZE, FULL_WARPS, AT_BARRIERS, BLOCKS_AT_ONCE, WAVES, WAITS_FOR_OTHERS],
+    sharpened_by: &[
+        BLOCK_SIZE,
+        FULL_WARPS,
+        AT_BARRIERS,
+        BLOCKS_AT_ONCE,
+        WAVES,
+        WAITS_FOR_OTHERS,
+        Reads::always(&[shared_pipe::BUSY]),
+        shared_pipe::WAVEFRONTS,
+        shared_pipe::QUEUED,
+    ],
     said_by_ncu: &[
         // Its text offers early exits and predication beside divergent paths.
         SaidByNcu::any("ThreadDivergence", Acts::INSTRUCTIONS),
@@ -110,7 +126,7 @@ Every lane has a value to add, a block makes eight results, and nothing waits at
         "fixed-latency-stalls",
     ],
     in_triton: "\
-BLOCK is a power of two: where masks switch much of it off, index the array as one \
+BLOCK is a power of two: where masks switch much of it off, use triton.next_power_of_2 of the row's length, index the array as one \
 dimension, or loop over a smaller BLOCK.",
     check,
     ..Rule::DEFAULT
@@ -125,7 +141,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let predicated = few(at_work) && !few(active) && uniform >= UNIFORM_ENOUGH;
     let left = few(active) && resting(launch) >= RESTING;
     if !(predicated || left) {
-        return waiting_warps(launch);
+        return waiting_warps(launch).or_else(|| elements_beyond_the_end(launch));
     }
     if left {
         return Some(left_early(launch, active.min(at_work)));

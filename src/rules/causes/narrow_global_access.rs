@@ -21,6 +21,7 @@ use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::sass::flow::slice;
 use crate::sass::questions::matrix_loops::{StagedLoop, staged};
+use crate::sass::questions::sharing::by_values_alone;
 use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -111,7 +112,7 @@ a row has less.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let mut narrow = Marks::of(listing.sass.entries.len(), |index| is_narrow(listing, index));
+    let mut narrow = dense_accesses(listing);
     let of_pair = of_pairs(listing, &mut narrow);
     let executed: f64 = narrow.iter().map(|at| listing.executed(at)).sum();
     if executed <= 0.0 {
@@ -209,6 +210,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
+}
+
+/// The narrow accesses at dense addresses. In a table of few entries lanes are dense wherever values send them: no vector has what
+/// they look up.
+fn dense_accesses(listing: Listing) -> Marks {
+    let mut narrow = Marks::of(listing.sass.entries.len(), |at| is_narrow(listing, at));
+    let look_ups = by_values_alone(&listing, narrow.iter());
+    for look_up in look_ups {
+        narrow.remove(look_up);
+    }
+    narrow
 }
 
 /// The accesses to neighbouring elements of a thread, which become narrow ones, with the bytes of the one access that does for both.

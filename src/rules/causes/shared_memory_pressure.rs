@@ -145,7 +145,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let idle = pipe.idle_sweep();
     let hands_out = |listing: Listing| listing.is_whole() && steps_hand_out_results(&listing);
-    if idle.is_some() && launch.profile.listing().is_some_and(hands_out) {
+    let is_anothers =
+        |listing: Listing| hands_out(listing) || idle_sweep::is_beyond_the_end(&listing);
+    if idle.is_some() && launch.profile.listing().is_some_and(is_anothers) {
         return None;
     }
     let effect = if idle.is_some() { idle_sweep::effect(&pipe) } else { dense_use::effect(&pipe) };

@@ -4,6 +4,7 @@
 //! index takes no part in it, every block along that direction loads the same addresses; likewise
 //! with the thread index for the warps of a block.
 
+pub mod beyond_the_end;
 pub mod gathers;
 mod trace;
 
@@ -113,6 +114,25 @@ pub fn lanes_apart(listing: &Listing, access: usize) -> Option<LanesApart> {
     }
     let of_block = |&load: &usize| is_of_block(listing, &mut reaching, load);
     makers.loads.iter().all(of_block).then_some(LanesApart::InLoadedRow)
+}
+
+/// Those of some accesses whose lanes differ by loaded values alone, as in a look-up in a table: the thread's own place has no part
+/// in the address beside them.
+#[must_use]
+pub fn by_values_alone(listing: &Listing, accesses: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut reaching = Reaching::with_guards(listing.sass);
+    let mut known: HashMap<Start, bool> = HashMap::new();
+    let goes_by_values = |access: &usize| {
+        let start = Start::of(listing, &mut reaching, *access);
+        if let Some(&goes) = known.get(&start) {
+            return goes;
+        }
+        let (origin, makers) = trace_from(listing, &mut reaching, &start, Origin::is_of_lanes);
+        let goes = !makers.loads.is_empty() && !origin.is_of_lanes() && !origin.given;
+        known.insert(start, goes);
+        goes
+    };
+    accesses.filter(goes_by_values).collect()
 }
 
 /// The block indices (x, y, z) that the condition of a branch or an exit goes by; `None` where more takes part

@@ -4,7 +4,7 @@
 use crate::evidence::Threshold;
 use crate::evidence::removal::Removal;
 use crate::evidence::shared_pipe::{
-    ALL, SharedPipe, WithoutAccess, executed_on, stalls_on, uses_shared_alone,
+    ALL, IDLE_SWEEP, SharedPipe, WithoutAccess, executed_on, stalls_on, uses_shared_alone,
 };
 use crate::export::SourceRow;
 use crate::hardware::WARP_LANES;
@@ -12,6 +12,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::questions::bystanders::switched_off;
 use crate::sass::questions::shared_trees::shared_trees;
+use crate::sass::questions::sharing::beyond_the_end::beyond_the_end;
 use crate::sass::{Listing, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -142,6 +143,13 @@ pub(super) fn hint(pipe: &SharedPipe, at: &str) -> String {
 /// a wavefront of the pipe that serves both.
 fn are_global(listing: &Listing) -> bool {
     switched_off(listing, Space::Global) > switched_off(listing, Space::Shared)
+}
+
+/// True where what is switched off lies beyond the end of a row in every block, and most of it does: idle-threads names that, with
+/// all that is computed for it.
+pub(super) fn is_beyond_the_end(listing: &Listing) -> bool {
+    are_global(listing)
+        && beyond_the_end(listing).is_some_and(|found| found.filled <= 1.0 - IDLE_SWEEP)
 }
 
 /// The share of executed instructions that make up the sweep.

@@ -16,7 +16,7 @@ mod reference;
 use std::path::{Path, PathBuf};
 
 use crate::diagnose::{Remarks, diagnose};
-use crate::document::{Document, LaunchReport};
+use crate::document::{Document, LaunchReport, SurveyedProgram};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 use crate::export::{Collected, Export};
@@ -144,8 +144,12 @@ impl Profile {
     pub fn diagnose(&self, ladder: Option<&Ladder>) -> Result<Document> {
         let mut said = Remarks::default();
         let is_alone = self.has_one_launch();
-        let launches = diagnosed(&self.frames, &mut said, |launch| launch.is_alone = is_alone)?;
-        self.document(launches, said, ladder)
+        let surveyed = self.folder.as_deref().map(program::read).transpose()?.flatten();
+        let launches = diagnosed(&self.frames, &mut said, |launch| {
+            launch.is_alone = is_alone;
+            launch.in_a_row = surveyed.as_ref().map_or(0, |program| program.in_a_row(&launch.row));
+        })?;
+        Ok(self.document(launches, said, surveyed, ladder))
     }
 
     /// The document of this profile's launches; what was said of them is given.
@@ -153,10 +157,10 @@ impl Profile {
         &self,
         mut launches: Vec<LaunchReport>,
         said: Remarks,
+        surveyed: Option<SurveyedProgram>,
         ladder: Option<&Ladder>,
-    ) -> Result<Document> {
-        let program = self.folder.as_deref().map(program::read).transpose()?.flatten();
-        let of_program = program.map(|surveyed| {
+    ) -> Document {
+        let of_program = surveyed.map(|surveyed| {
             let groups = surveyed.groups_of(&launches);
             (surveyed.program, groups)
         });
@@ -185,7 +189,7 @@ impl Profile {
             find_next_step(&mut document, ladder);
         }
         document.saved = self.folder.as_ref().map(|folder| folder.display().to_string());
-        Ok(document)
+        document
     }
 }
 

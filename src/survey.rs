@@ -13,6 +13,7 @@ pub mod choose;
 pub mod cupti;
 pub mod file;
 pub mod group;
+pub mod in_a_row;
 pub mod library;
 pub mod memory;
 pub mod phase;

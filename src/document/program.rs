@@ -9,10 +9,12 @@ use super::call_site::CallSite;
 use super::program_group::ProgramGroup;
 use super::{Document, LaunchReport};
 use crate::around::{self, lanes};
+use crate::export::LaunchRow;
 use crate::finding::{Estimate, Evidence};
 use crate::kernel_name;
 use crate::survey::Survey;
 use crate::survey::group::{Group, most_reached};
+use crate::survey::in_a_row::in_a_row;
 use crate::survey::memory::Reach;
 
 /// A launch whose time under the profiler is this many times its time without, or the other way round,
@@ -173,6 +175,13 @@ impl Program {
         }
     }
 
+    /// Says how many of each group's launches one launch could do the work of; the groups are those of the survey.
+    pub(crate) fn add_rows(&mut self, survey: &Survey, groups: &[Group]) {
+        for (group, launches) in self.groups.iter_mut().zip(in_a_row(survey, groups)) {
+            group.in_a_row = Some(launches).filter(|launches| *launches > 1);
+        }
+    }
+
     /// The share of the program's time in which kernels run, 0 to 1: what a share of the kernels' time is
     /// multiplied with to be one of the program's.
     #[must_use]
@@ -194,6 +203,21 @@ impl Program {
 }
 
 impl SurveyedProgram {
+    /// How many launches of this kernel, grid and block the program makes in a row that one could do the work of; 1 where it
+    /// makes none, or where that is not known.
+    #[must_use]
+    pub fn in_a_row(&self, launch: &LaunchRow) -> u64 {
+        let base = kernel_name::base(&launch.kernel);
+        let is_alike = |group: &&ProgramGroup| {
+            group.grid == launch.grid
+                && group.block == launch.block
+                && kernel_name::base(&group.kernel) == base
+        };
+        let alike = self.program.groups.iter().filter(is_alike);
+        // Where some take longer than others, what holds for all.
+        alike.map(|group| group.in_a_row.unwrap_or(1)).min().unwrap_or(1)
+    }
+
     /// The group of each profiled launch, in the report's order. Where what was profiled is what was chosen,
     /// that is known; where the program went another way this time, the kernel's name and shape decide.
     #[must_use]
@@ -283,6 +307,7 @@ mod tests {
             launch: None,
             residency: None,
             reachable_bytes: None,
+            in_a_row: None,
         }
     }
 

@@ -36,6 +36,10 @@ pub struct ProgramGroup {
     /// on the host. ncu may have to save and restore so much. Null where no allocation was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reachable_bytes: Option<u64>,
+    /// How many of them follow one another on a stream, each with memory of its own: one launch could do the work of all. Null
+    /// where none do, or where it is not known what memory they were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_a_row: Option<u64>,
 }
 
 impl ProgramGroup {
@@ -53,6 +57,7 @@ impl ProgramGroup {
             launch: None,
             residency: GroupResidency::of(survey, group),
             reachable_bytes: None,
+            in_a_row: None,
         }
     }
 }

@@ -30,6 +30,9 @@ pub struct Launch {
     /// How many launches of the profile are like this one: the same kernel, grid and block, itself
     /// included. 0 where nobody counted.
     pub alike: usize,
+    /// How many such launches the program makes in a row, each with memory of its own; 0 or 1 where it makes none, or where that
+    /// is not known.
+    pub in_a_row: u64,
     /// True where it is known that the whole run launched nothing else.
     pub is_alone: bool,
     values: HashMap<&'static str, f64>,

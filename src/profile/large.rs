@@ -58,7 +58,7 @@ fn diagnose_in_parts(
         return Ok(None);
     }
     let profile = Profile::from_export(path.display().to_string(), rest)?;
-    profile.document(launches, said, None).map(Some)
+    Ok(Some(profile.document(launches, said, None, None)))
 }
 
 fn shape(row: &LaunchRow) -> Shape {

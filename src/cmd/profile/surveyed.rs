@@ -253,6 +253,7 @@ pub(super) fn of_survey(
         None => Program::new(command, survey, &groups),
     };
     program.add_reach(survey, &groups);
+    program.add_rows(survey, &groups);
     progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));
     let mut waiting = waiting(survey, &groups);
     if args.survey.include_communication {

@@ -180,6 +180,7 @@ mod tests {
             launch,
             residency: None,
             reachable_bytes: None,
+            in_a_row: None,
         };
         let launch = |factor| {
             samples::launch("k", 1.0, 0.5, vec![samples::finding(1, "partial-wave", factor)])

@@ -148,6 +148,7 @@ mod tests {
             launch,
             residency: None,
             reachable_bytes: None,
+            in_a_row: None,
         }
     }
 

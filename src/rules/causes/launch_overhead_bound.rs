@@ -23,7 +23,8 @@ Starting a kernel and waiting for its last block takes a couple of microseconds 
 inside the kernel can save. Where that is much of the duration, counters collected in different \
 passes also disagree, so treat the other figures of such a launch as rough. Do more per launch: \
 merge the kernel with its neighbours, process several inputs at once, or record the sequence as a \
-CUDA graph.",
+CUDA graph. Where a survey saw what memory launches were given, launches of one kernel that follow one another with memory of their \
+own are taken for work that one launch could do.",
     examples: &[Example {
         fault: "\
 for (int layer = 0; layer < 200; ++layer) // 200 launches of 4 blocks
@@ -60,15 +61,21 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(ns > 0.0 && 100.0 * share >= LEAST_LAUNCH_PERCENT) {
         return None;
     }
-    let alike = launch.profile.alike.max(1) as f64;
+    let in_a_row = launch.profile.in_a_row;
+    let alike = (launch.profile.alike as u64).max(in_a_row).max(1) as f64;
     let is_alone = launch.profile.is_alone;
     let rounds = rounds(launch, alike);
     let many = if alike >= 2.0 {
-        format!(
-            " The profile has {} such launches, whose blocks together fill the device {}.",
-            count(alike),
-            times(alike * waves(launch)),
-        )
+        let whose =
+            format!("whose blocks together fill the device {}", times(alike * waves(launch)));
+        if in_a_row >= 2 {
+            format!(
+                " The program makes {} such launches in a row, each with memory of its own, {whose}.",
+                count(alike)
+            )
+        } else {
+            format!(" The profile has {} such launches, {whose}.", count(alike))
+        }
     } else {
         String::new()
     };
@@ -81,7 +88,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
         evidence: vec![Evidence::new(DURATION, ns, "ns")],
         locations: Vec::new(),
-        hint: if is_alone { ALONE.to_owned() } else { hint(alike) },
+        hint: if is_alone { ALONE.to_owned() } else { hint(alike, in_a_row >= 2) },
         // Where no other launch can take the work along, how much less there is to pay is the caller's to know.
         effect: if is_alone {
             Effect::default()
@@ -96,7 +103,14 @@ const ALONE: &str = "Give one launch more to do, such as several inputs at once:
                      merge it with. Where a program launches it again and again, merge those launches, or record \
                      the sequence as a CUDA graph.";
 
-fn hint(alike: f64) -> String {
+fn hint(alike: f64, have_own_memory: bool) -> String {
+    if have_own_memory {
+        return format!(
+            "Do the work of all {} launches in one: turn the loop around the launch into blockIdx.y or blockIdx.z. None of them \
+             is given what another one is, so that none can need another's result.",
+            count(alike)
+        );
+    }
     if alike >= 2.0 {
         return format!(
             "Do the work of all {} launches in one if none needs another's result: turn the loop \
@@ -142,6 +156,21 @@ mod tests {
         assert_eq!(check(&RULE, &short), None);
         short.set(DURATION, Some(8480.0));
         assert!(check(&RULE, &short).is_some());
+    }
+
+    #[test]
+    fn launches_in_a_row_with_memory_of_their_own_count_beyond_the_profile() {
+        let mut short = launch(&[(DURATION, 3456.0)]);
+        short.row.device = Some("NVIDIA H200".to_owned());
+        (short.alike, short.in_a_row) = (2, 32);
+        let draft = check(&RULE, &short).unwrap();
+        assert!((draft.effect.merged - 32.0).abs() < 1e-12);
+        assert!(draft.message.contains("makes 32 such launches in a row"), "{}", draft.message);
+        assert!(draft.hint.contains("None of them is given what another one is"));
+        short.in_a_row = 1;
+        let draft = check(&RULE, &short).unwrap();
+        assert!((draft.effect.merged - 2.0).abs() < 1e-12);
+        assert!(draft.hint.contains("if none needs another's result"), "{}", draft.hint);
     }
 
     #[test]

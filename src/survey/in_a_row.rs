@@ -1,0 +1,124 @@
+//! Launches of one kernel that follow one another, each with memory of its own: one launch could do the work of all.
+
+use std::collections::HashMap;
+
+use super::Survey;
+use super::buffers::Buffers;
+use super::group::Group;
+use super::record::{Kernel, Place, Process};
+
+/// How many such launches follow one another on a stream, for each of some groups: of the group's launches, half are among so many or
+/// more. 1 where they share memory, so that one may need what another made, and where it is not known what they were given.
+#[must_use]
+pub fn in_a_row(survey: &Survey, groups: &[Group]) -> Vec<u64> {
+    let of_processes: Vec<HashMap<u32, u64>> = survey.processes.iter().map(of_process).collect();
+    let of_group = |group: &Group| {
+        let mut counts: Vec<u64> = group
+            .launches
+            .iter()
+            .map(|launch| {
+                let known = of_processes.get(launch.process as usize);
+                known.and_then(|known| known.get(&launch.index)).copied().unwrap_or(1)
+            })
+            .collect();
+        counts.sort_unstable();
+        counts.get(counts.len() / 2).copied().unwrap_or(1)
+    };
+    groups.iter().map(of_group).collect()
+}
+
+/// For each launch of a process that is not alone, how many there are in its row, by its place among the process's kernels. What is
+/// copied or filled on the stream meanwhile ends a row: the next launch may wait for it.
+fn of_process(process: &Process) -> HashMap<u32, u64> {
+    let stream = |place: &Place| (place.device, place.context, place.stream);
+    let kernels = process
+        .kernels
+        .iter()
+        .zip(0..)
+        .map(|(kernel, at)| (stream(&kernel.place), kernel.span.start, Some((at, kernel))));
+    let copies = process.copies.iter().map(|copy| (stream(&copy.place), copy.span.start, None));
+    let fills = process.fills.iter().map(|fill| (stream(&fill.place), fill.span.start, None));
+    let mut order: Vec<(_, u64, Option<(u32, &Kernel)>)> =
+        kernels.chain(copies).chain(fills).collect();
+    order.sort_by_key(|(stream, start, _)| (*stream, *start));
+    let shape = |launch: &Option<(u32, &Kernel)>| launch.map(|(_, kernel)| kernel.shape);
+    let buffers = Buffers::new(process);
+    let mut counts = HashMap::new();
+    let rows = order.chunk_by(|(stream, _, launch), (next_stream, _, next)| {
+        stream == next_stream && launch.is_some() && shape(launch) == shape(next)
+    });
+    for row in rows {
+        let row: Vec<(u32, &Kernel)> = row.iter().filter_map(|(.., launch)| *launch).collect();
+        if row.len() > 1 && have_memory_of_their_own(&buffers, &row) {
+            counts.extend(row.iter().map(|(at, _)| (*at, row.len() as u64)));
+        }
+    }
+    counts
+}
+
+/// True where no two of some launches were given the same buffer.
+fn have_memory_of_their_own(buffers: &Buffers, row: &[(u32, &Kernel)]) -> bool {
+    let mut given_to: HashMap<u64, u32> = HashMap::new();
+    row.iter().all(|(at, kernel)| {
+        let own = buffers.of(kernel);
+        own.is_some_and(|own| {
+            own.iter().all(|buffer| *given_to.entry(buffer.address).or_insert(*at) == *at)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::groups;
+    use super::*;
+    use crate::survey::memory::{Change, Memory, kind};
+    use crate::survey::record::Fill;
+    use crate::survey::samples::{process, shape};
+
+    /// Launches with these shapes and buffers.
+    fn made(launches: &[(u32, &[u64])]) -> Process {
+        let shapes = [shape("a", 10), shape("b", 10)];
+        let timed: Vec<(u32, u64)> = launches.iter().map(|(shape, _)| (*shape, 100)).collect();
+        let mut process = process(&shapes, &timed);
+        let pool = Change::new(1, 0x1_0000_0000, 0x10_0000, 0, 1, kind::DEVICE);
+        process.memory = Memory::new(pool.into_iter().collect());
+        for (number, (_, given)) in (1..).zip(launches) {
+            let words = given.iter().map(|buffer| 0x1_0000_0000 + buffer * 0x100);
+            process.arguments.insert(number, words.collect());
+        }
+        process
+    }
+
+    /// How many launches of `a` are in a row, whose launches have these shapes and buffers.
+    fn of(launches: &[(u32, &[u64])]) -> u64 {
+        let survey = Survey { processes: vec![made(launches)], ..Survey::default() };
+        let groups = groups(&survey);
+        let at = groups.iter().position(|group| group.shape.kernel == "a").unwrap();
+        in_a_row(&survey, &groups)[at]
+    }
+
+    #[test]
+    fn launches_with_memory_of_their_own_are_in_a_row() {
+        assert_eq!(of(&[(0, &[0, 1]), (0, &[2, 3]), (0, &[4, 5])]), 3);
+        let apart = of(&[(0, &[0, 1]), (1, &[9]), (0, &[2, 3]), (1, &[9]), (0, &[4, 5])]);
+        assert_eq!(apart, 1, "another kernel comes between");
+    }
+
+    #[test]
+    fn a_copy_on_the_stream_ends_a_row() {
+        let mut process = made(&[(0, &[0, 1]), (0, &[2, 3]), (0, &[4, 5])]);
+        assert_eq!(of_process(&process), HashMap::from([(0, 3), (1, 3), (2, 3)]));
+        let second = process.kernels[1];
+        process.fills.push(Fill { span: second.span, place: second.place, bytes: 4 });
+        process.fills[0].span.start = second.span.start - 1;
+        assert_eq!(of_process(&process), HashMap::from([(1, 2), (2, 2)]));
+    }
+
+    #[test]
+    fn launches_that_share_memory_may_need_one_another() {
+        assert_eq!(of(&[(0, &[0, 1]), (0, &[1, 0]), (0, &[0, 1])]), 1, "to and fro");
+        assert_eq!(of(&[(0, &[0, 1]), (0, &[1, 2]), (0, &[2, 3])]), 1, "a chain");
+        assert_eq!(of(&[(0, &[0, 1]), (0, &[0, 2]), (0, &[0, 3])]), 1, "a state that each changes");
+        assert_eq!(of(&[(0, &[]), (0, &[]), (0, &[])]), 1, "nobody knows");
+    }
+}

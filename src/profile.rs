@@ -140,7 +140,8 @@ impl Profile {
     /// in order. `ladder` is where the next step is looked for.
     ///
     /// # Errors
-    /// [`crate::error::Error::Frames`] where a frame lacks its columns.
+    /// [`crate::error::Error::Frames`] where a frame lacks its columns, and [`Error::Input`] where the survey that the profile began
+    /// with is damaged.
     pub fn diagnose(&self, ladder: Option<&Ladder>) -> Result<Document> {
         let mut said = Remarks::default();
         let is_alone = self.has_one_launch();

@@ -3,6 +3,8 @@
 //! A load is switched off for them by a bound that is the same for all blocks, and a constant takes the place of what it would
 //! have brought. All that is computed with that constant is for nothing.
 
+use foldhash::{HashMap, HashMapExt};
+
 use super::trace::{Start, trace_from};
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
@@ -26,46 +28,83 @@ pub struct BeyondTheEnd {
 /// alike.
 #[must_use]
 pub fn beyond_the_end(listing: &Listing) -> Option<BeyondTheEnd> {
-    let entries = &listing.sass.entries;
     let mut reaching = Reaching::with_guards(listing.sass);
-    let is_global = |at: usize, is_load: bool| match entries[at].family {
-        Family::Load(Space::Global) => is_load,
-        Family::Store(Space::Global) => !is_load,
-        _ => false,
-    };
-    let executed = |at: usize| listing.executed(at) > 0.0;
-    let (mut loads, mut wasted) = (Vec::new(), vec![0.0; entries.len()]);
-    // Of the lanes, the share that the access with the most of them leaves on.
-    let mut most = 0.0_f64;
-    for at in (0..entries.len()).filter(|&at| executed(at)) {
-        let (is_load, is_store) = (is_global(at, true), is_global(at, false));
-        if !(is_load || is_store) {
-            continue;
-        }
-        if is_off_at_the_end(listing, &mut reaching, at) {
-            wasted[at] = 1.0 - on(listing, at);
-            most = most.max(on(listing, at));
-            if is_load {
-                loads.push(at);
-            }
-        } else {
-            most = 1.0;
-        }
-    }
+    let Bounded { loads, mut wasted, most } = bounded(listing, &mut reaching);
     let all: f64 = loads.iter().map(|&at| listing.executed(at)).sum();
     if all <= 0.0 {
         return None;
     }
     let brought: f64 = loads.iter().map(|&at| (1.0 - wasted[at]) * listing.executed(at)).sum();
-    // Of which share of its lanes a value is made of anything that was loaded; none for what no load takes part in.
+    let loaded = spread_to_users(listing, &mut reaching, most, &mut wasted);
+    spread_to_makers(listing, &mut reaching, &loaded, &mut wasted);
+    Some(BeyondTheEnd { loads, filled: brought / all, wasted })
+}
+
+/// The accesses that a bound switches off.
+struct Bounded {
+    loads: Vec<usize>,
+    /// Of each access, the share of its lanes that are off.
+    wasted: Vec<f64>,
+    /// The share of the lanes that the access with the most of them leaves on; 1 where any access has no such bound.
+    most: f64,
+}
+
+fn bounded(listing: &Listing, reaching: &mut Reaching) -> Bounded {
+    let entries = &listing.sass.entries;
+    let mut found = Bounded { loads: Vec::new(), wasted: vec![0.0; entries.len()], most: 0.0 };
+    // Accesses go by few bounds.
+    let mut known: HashMap<Start, bool> = HashMap::new();
+    for (at, entry) in listing.entries().filter(|(at, _)| listing.executed(*at) > 0.0) {
+        let is_load = match entry.family {
+            Family::Load(Space::Global) => true,
+            Family::Store(Space::Global) => false,
+            // Whatever else leaves something behind, or brings it.
+            Family::Load(Space::Generic)
+            | Family::Store(Space::Generic)
+            | Family::Atomic(Space::Global | Space::Generic)
+            | Family::Reduction(_)
+            | Family::AsyncCopy
+            | Family::Texture
+            | Family::Other => {
+                found.most = 1.0;
+                continue;
+            }
+            _ => continue,
+        };
+        let start = Start::of_role(listing, reaching, at, Role::Guard);
+        let is_off = known.get(&start).copied().unwrap_or_else(|| {
+            let is_off = is_off_at_the_end(listing, reaching, &start);
+            known.insert(start, is_off);
+            is_off
+        });
+        let on = if is_off { on(listing, at) } else { 1.0 };
+        found.wasted[at] = 1.0 - on;
+        found.most = found.most.max(on);
+        if is_off && is_load {
+            found.loads.push(at);
+        }
+    }
+    found
+}
+
+/// What computes with a constant in the place of what was not loaded is for nothing. Of each value, the share of its lanes that is
+/// made of anything loaded; none for what no load takes part in.
+fn spread_to_users(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    most: f64,
+    wasted: &mut [f64],
+) -> Vec<Option<f64>> {
+    let entries = &listing.sass.entries;
     let mut loaded: Vec<Option<f64>> = vec![None; entries.len()];
-    let is_any_load = |family| {
-        matches!(family, Family::Load(_) | Family::Atomic(_) | Family::Texture | Family::AsyncCopy)
-    };
+    let executed = |at: &usize| listing.executed(*at) > 0.0;
     // Twice, for what loops carry on.
-    for at in (0..entries.len()).chain(0..entries.len()).filter(|&at| executed(at)) {
+    for at in (0..entries.len()).chain(0..entries.len()).filter(executed) {
         let family = entries[at].family;
-        if is_any_load(family) {
+        if matches!(
+            family,
+            Family::Load(_) | Family::Atomic(_) | Family::Texture | Family::AsyncCopy
+        ) {
             loaded[at] = Some(1.0 - wasted[at]);
             continue;
         }
@@ -78,13 +117,11 @@ pub fn beyond_the_end(listing: &Listing) -> Option<BeyondTheEnd> {
             .collect();
         // A sum that takes one more zero in still has what it had.
         loaded[at] = of_uses.iter().copied().reduce(f64::max);
-        let least = of_uses.iter().copied().fold(most, f64::min);
-        if !is_global(at, false) {
-            wasted[at] = 1.0 - least;
+        if family != Family::Store(Space::Global) {
+            wasted[at] = 1.0 - of_uses.iter().copied().fold(most, f64::min);
         }
     }
-    spread_to_makers(listing, &mut reaching, &loaded, &mut wasted);
-    Some(BeyondTheEnd { loads, filled: brought / all, wasted })
+    loaded
 }
 
 /// What only makes bounds and addresses goes with what uses it.
@@ -123,10 +160,9 @@ fn on(listing: &Listing, at: usize) -> f64 {
     }
 }
 
-/// True where an access has a guard that compares a thread's place with a parameter, by order, with neither the block's place nor
+/// True for a guard that compares a thread's place with a parameter, by order, with neither the block's place nor
 /// anything that was loaded. A bound that the compiler knows, such as the width of a tile's edge, is the author's.
-fn is_off_at_the_end(listing: &Listing, reaching: &mut Reaching, access: usize) -> bool {
-    let start = Start::of_role(listing, reaching, access, Role::Guard);
+fn is_off_at_the_end(listing: &Listing, reaching: &mut Reaching, start: &Start) -> bool {
     let compares = |at: &u32| {
         let text = listing.text(*at as usize);
         text.contains("ISETP") && [".GE", ".GT", ".LT", ".LE"].iter().any(|by| text.contains(by))
@@ -145,7 +181,7 @@ fn is_off_at_the_end(listing: &Listing, reaching: &mut Reaching, access: usize) 
     if !start.made_at.iter().all(&mut has_parameter) {
         return false;
     }
-    let (origin, _) = trace_from(listing, reaching, &start, |origin| origin.unknown);
+    let (origin, _) = trace_from(listing, reaching, start, |origin| origin.unknown);
     origin.is_of_lanes() && origin.block == [false; 3] && !origin.unknown && !origin.given
 }
 

@@ -11,7 +11,6 @@ use super::{Document, LaunchReport};
 use crate::around::{self, lanes};
 use crate::export::LaunchRow;
 use crate::finding::{Estimate, Evidence};
-use crate::kernel_name;
 use crate::survey::Survey;
 use crate::survey::group::{Group, most_reached};
 use crate::survey::in_a_row::in_a_row;
@@ -207,12 +206,8 @@ impl SurveyedProgram {
     /// makes none, or where that is not known.
     #[must_use]
     pub fn in_a_row(&self, launch: &LaunchRow) -> u64 {
-        let base = kernel_name::base(&launch.kernel);
-        let is_alike = |group: &&ProgramGroup| {
-            group.grid == launch.grid
-                && group.block == launch.block
-                && kernel_name::base(&group.kernel) == base
-        };
+        let is_alike =
+            |group: &&ProgramGroup| group.fits(&launch.kernel, launch.grid, launch.block);
         let alike = self.program.groups.iter().filter(is_alike);
         // Where some take longer than others, what holds for all.
         alike.map(|group| group.in_a_row.unwrap_or(1)).min().unwrap_or(1)
@@ -223,11 +218,8 @@ impl SurveyedProgram {
     #[must_use]
     pub fn groups_of(&self, launches: &[LaunchReport]) -> Vec<Option<usize>> {
         let fits = |launch: &LaunchReport, group: usize| {
-            self.program.groups.get(group).is_some_and(|group| {
-                group.grid == launch.grid
-                    && group.block == launch.block
-                    && kernel_name::base(&group.kernel) == kernel_name::base(&launch.kernel)
-            })
+            let group = self.program.groups.get(group);
+            group.is_some_and(|group| group.fits(&launch.kernel, launch.grid, launch.block))
         };
         let mut left: Vec<Option<usize>> = self.chosen.iter().copied().map(Some).collect();
         launches

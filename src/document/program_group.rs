@@ -60,6 +60,13 @@ impl ProgramGroup {
             in_a_row: None,
         }
     }
+
+    /// True for a launch of this kernel, whichever way its name is written, with this grid and block.
+    pub(super) fn fits(&self, kernel: &str, grid: [u32; 3], block: [u32; 3]) -> bool {
+        self.grid == grid
+            && self.block == block
+            && kernel_name::base(&self.kernel) == kernel_name::base(kernel)
+    }
 }
 
 /// What a launch takes of an SM, and what an SM holds of it, without counters.

@@ -106,8 +106,8 @@ const ALONE: &str = "Give one launch more to do, such as several inputs at once:
 fn hint(alike: f64, have_own_memory: bool) -> String {
     if have_own_memory {
         return format!(
-            "Do the work of all {} launches in one: turn the loop around the launch into blockIdx.y or blockIdx.z. None of them \
-             is given what another one is, so that none can need another's result.",
+            "Do the work of all {} launches in one: turn the loop around the launch into blockIdx.y or blockIdx.z. No two \
+             of them are given the same pointer, so that none should need another's result; check that what they write does not overlap.",
             count(alike)
         );
     }
@@ -166,7 +166,7 @@ mod tests {
         let draft = check(&RULE, &short).unwrap();
         assert!((draft.effect.merged - 32.0).abs() < 1e-12);
         assert!(draft.message.contains("makes 32 such launches in a row"), "{}", draft.message);
-        assert!(draft.hint.contains("None of them is given what another one is"));
+        assert!(draft.hint.contains("No two of them are given the same pointer"));
         short.in_a_row = 1;
         let draft = check(&RULE, &short).unwrap();
         assert!((draft.effect.merged - 2.0).abs() < 1e-12);

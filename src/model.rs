@@ -36,7 +36,7 @@ use crate::metric::stall::StallReason;
 use crate::sass::questions::waits_for_few::waits_for_few;
 use crate::term::Term;
 
-pub use atomics::QUEUES;
+pub use atomics::{OCCUPANCY_LIMITS, QUEUES};
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
 pub use reads::{NVLINK_BYTES, has_nvlink, reads};

@@ -9,6 +9,7 @@ use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Model;
+pub(crate) use crate::model::OCCUPANCY_LIMITS;
 
 /// A launch beside its time model.
 #[derive(Debug, Clone, Copy)]
@@ -142,15 +143,6 @@ pub(crate) fn opcode(text: &str) -> &str {
         None => "",
     }
 }
-
-/// The limits on resident blocks per SM; the smallest wins.
-pub(crate) const OCCUPANCY_LIMITS: [&str; 5] = [
-    "launch__occupancy_limit_blocks",
-    "launch__occupancy_limit_registers",
-    "launch__occupancy_limit_shared_mem",
-    "launch__occupancy_limit_warps",
-    "launch__occupancy_limit_barriers",
-];
 
 pub(crate) const GRID: &str = "launch__grid_size";
 pub(crate) const SMS: &str = "launch__sm_count";

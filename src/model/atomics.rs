@@ -1,5 +1,7 @@
 //! What the atomic unit of an L2 slice can reach.
 
+mod lines_at_once;
+
 use super::Model;
 use super::thresholds::FEW_ADDRESSES;
 use crate::device::{DeviceFacts, Quantity};
@@ -7,6 +9,8 @@ use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
+pub use lines_at_once::OCCUPANCY_LIMITS;
+use lines_at_once::lines_at_once;
 
 const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
 const AVERAGE: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
@@ -59,12 +63,12 @@ pub(super) fn share(launch: &Launch, facts: &DeviceFacts) -> f64 {
         return 1.0;
     }
     let Some(listing) = launch.listing() else { return 1.0 };
-    let global = listing.entries().filter(|(_, entry)| {
-        matches!(
-            entry.family,
-            Family::Atomic(Space::Global | Space::Generic) | Family::Reduction(_)
-        )
-    });
+    on_one_address(&listing, facts)
+}
+
+/// The share of a slice's peak that such atomics can reach on one address.
+fn on_one_address(listing: &Listing, facts: &DeviceFacts) -> f64 {
+    let global = listing.entries().filter(|(_, entry)| is_on_global(entry.family));
     let floats = |index: usize| listing.row(index).text.contains(".ADD.F");
     let on_one_address = if global.map(|(index, _)| index).any(floats) {
         Quantity::AtomicFloatShare
@@ -74,11 +78,17 @@ pub(super) fn share(launch: &Launch, facts: &DeviceFacts) -> f64 {
     facts.get(on_one_address).unwrap_or(1.0)
 }
 
+fn is_on_global(family: Family) -> bool {
+    matches!(family, Family::Atomic(Space::Global | Space::Generic) | Family::Reduction(_))
+}
+
 /// The share of the time (0 to 1) for which some slice's atomic unit is at what it can reach, where atomics go to few
 /// addresses and these change in the course of the launch, as where blocks of one row after another add to the row's
 /// sum. The slices then work in turn, and none is busy for long, which looks like idle units and slow memory. But
 /// while accesses queue some unit is full; what of that no other unit is busy for, the atomics are. They are not busy
-/// for longer than all slices' work takes one after another. `None` where that is not known, or no longer than the
+/// for longer than all slices' work takes one after another, or, where the places of the blocks that run at once are
+/// known, with as many at work as these have lines (on an H100 floats reach 1.40 additions per cycle on 4 lines, which
+/// is what 4.2 slices can do, and 25.5 on 528). `None` where that is not known, or no longer than the
 /// busiest slice's own work takes.
 pub(super) fn in_turn(
     launch: &Launch,
@@ -89,18 +99,23 @@ pub(super) fn in_turn(
     if average <= 0.0 {
         return None;
     }
+    let listing = launch.listing()?;
+    let slices = launch.get(BY_MEAN[0])?;
+    let busy_now = busy[Term::Atomic as usize].unwrap_or(1.0);
+    let is_even = busiest < FEW_ADDRESSES.value * average;
+    // Over a launch a few addresses may well take their turns evenly: fewer than warps come to them.
+    if is_even && touched(launch) > listing.executed(0) {
+        return None;
+    }
+    if is_even && let Some(lines) = lines_at_once(launch, &listing) {
+        let reachable = on_one_address(&listing, facts);
+        let in_turn = average / 100.0 * slices / reachable / lines.min(slices);
+        return Some(in_turn.min(1.0)).filter(|&share| share > busy_now);
+    }
     let waits = waits(launch, facts)?;
-    let queued = if busiest < FEW_ADDRESSES.value * average {
-        // Over a launch a few addresses may well take their turns evenly: fewer than warps come to them. Then only a full
-        // queue tells, or fences that wait for it: warps between them have too few atomics under way to fill it.
-        if touched(launch) > launch.listing()?.executed(0) {
-            return None;
-        }
-        waits.for_a_place + waits.at_fences
-    } else {
-        waits.in_queues()
-    };
-    let one_after_another = average / 100.0 * launch.get(BY_MEAN[0])? / share(launch, facts);
+    // Then only a full queue tells, or fences that wait for it: warps between them have too few atomics under way to fill it.
+    let queued = if is_even { waits.for_a_place + waits.at_fences } else { waits.in_queues() };
+    let one_after_another = average / 100.0 * slices / share(launch, facts);
     let others = Term::ALL
         .into_iter()
         .filter(|&term| {
@@ -109,7 +124,7 @@ pub(super) fn in_turn(
         .filter_map(|term| busy[term as usize])
         .fold(0.0, f64::max);
     let in_turn = (queued - others).min(one_after_another).min(1.0);
-    Some(in_turn).filter(|&share| share > busy[Term::Atomic as usize].unwrap_or(1.0))
+    Some(in_turn).filter(|&share| share > busy_now)
 }
 
 impl Model {
@@ -272,6 +287,35 @@ mod tests {
         );
         assert!(near(busy(80.0, 80.0, 4600.0, 0.45), 0.27, false), "DRAM's queue");
         assert!(near(busy(80.0, 0.0, 4600.0, 2.3), 0.09, false), "many addresses");
+    }
+
+    #[test]
+    fn neighbouring_blocks_that_add_to_one_line_take_turns() {
+        let busy = |address: &'static str| {
+            let mut launch = launch(&[
+                ("S2R R4, SR_CTAID.X", 2000.0),
+                ("LDC.64 R2, c[0x0][0x210]", 2000.0),
+                (address, 2000.0),
+                ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R6.64], R9", 2000.0),
+                ("LDG.E R9, desc[UR4][R2.64]", 2000.0),
+                ("EXIT", 2000.0),
+            ]);
+            launch.row.device = Some("NVIDIA H200".to_owned());
+            launch.row.grid = [2000, 1, 1];
+            launch.set("launch__sm_count", Some(16.0));
+            launch.set(OCCUPANCY_LIMITS[0], Some(16.0));
+            launch.set(BY_MEAN[0], Some(80.0));
+            launch.set(BUSIEST, Some(3.0));
+            launch.set(AVERAGE, Some(2.0));
+            let model = Model::new(&launch);
+            (model.utilization(Term::Atomic).unwrap(), model.atomics_in_turn())
+        };
+        // 256 blocks add to eight lines: eight slices of 80 are at work, each at a third of the peak.
+        let (share, in_turn) = busy("IMAD.WIDE.U32 R6, R4, 0x4, R2");
+        assert!((share - 0.02 * 80.0 * 3.0 / 8.0).abs() < 1e-9 && in_turn, "{share}");
+        // A line for each: all slices are.
+        let (share, in_turn) = busy("IMAD.WIDE.U32 R6, R4, 0x80, R2");
+        assert!((share - 0.06).abs() < 1e-9 && in_turn, "{share}");
     }
 
     #[test]

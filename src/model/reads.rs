@@ -24,6 +24,7 @@ pub fn reads() -> Vec<Reads> {
         Reads::only_where(has_nvlink, &PEER_LINK),
         Reads::stand_in(COUNTED),
         Reads::stand_in(&atomics::BY_MEAN),
+        Reads::stand_in(&atomics::OCCUPANCY_LIMITS),
         Reads::stand_in(&STAND_INS),
     ];
     counters.into_iter().chain(rest).collect()

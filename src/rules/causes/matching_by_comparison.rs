@@ -21,9 +21,10 @@ pub const RULE: Rule = Rule {
 To count how often each token, bin, or neighbour occurs in a list, or to learn whether it is there at all, a thread for each of them can go \
 through the whole list and compare. That takes as many comparisons as there are threads times entries. The other way round takes one step per \
 entry: a thread for each entry marks or counts at the place that the entry names, with an atomic in shared memory where the counts fit there, \
-and afterwards each thread looks at its own place. The rule looks for loops that load entries which are the same for all lanes, compare them for \
-equality with a value of each thread's own, and make nothing of the outcomes but counts and flags. The estimate lets the lanes of a warp take \
-an entry each, with an atomic per entry; whole blocks can do more.",
+and afterwards each thread looks at its own place. The same goes for sums of what belongs to each entry. The rule looks for loops that load \
+entries which are the same for all lanes, compare them for equality with a value of each thread's own, and make nothing of the outcomes but \
+counts and flags, or sums for which fewer than one lane per warp has something to add. The estimate lets the lanes of a warp take \
+an entry each, with an atomic per entry; whole blocks can do more. Of sums it keeps the share of the lanes that add.",
     examples: &[Example {
         fault: "\
 // a thread per species: how often was it seen?
@@ -68,8 +69,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let executed_of = |places: &[usize]| places.iter().map(|&at| listing.executed(at)).sum::<f64>();
     let (mut compared, mut inside) = (0.0, 0.0);
     for each in &found {
-        // Lanes share the entries of a list out, as far as it has as many.
-        let stays = 1.0 / each.entries.clamp(1.0, WARP_LANES);
+        // Lanes share the entries of a list out, as far as it has as many. Where what belongs to an entry is added up, only
+        // the lanes that find theirs have something to do.
+        let shared_out = 1.0 / each.entries.clamp(1.0, WARP_LANES);
+        let stays =
+            each.matched.map_or(shared_out, |matched| matched.max(1.0 / each.entries.max(1.0)));
         each.inside.iter().for_each(|&at| removal.remove(at, 1.0 - stays));
         removal.add(Term::Lsu, executed_of(&each.compares) * stays);
         compared += executed_of(&each.compares);
@@ -79,6 +83,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if compared <= 0.0 || !gains(launch, &effect) {
         return None;
     }
+    let sums = found.iter().any(|each| each.matched.is_some());
     let is_compare = |at: usize| found.iter().any(|each| each.compares.binary_search(&at).is_ok());
     let weight = |at: usize| if is_compare(at) { listing.executed(at) } else { 0.0 };
     let locations = locations(launch, listing, weight, "comparisons");
@@ -86,8 +91,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let at = place(&locations, "the loop");
     Some(Draft {
         message: format!(
-            "Each thread compares all entries of a list with its own index at {at}, and only counts or notes those that are equal: {} \
+            "Each thread compares all entries of a list with its own index at {at}, and only {} those that are equal: {} \
              warp-wide comparisons, with what belongs to them {} of the executed instructions.",
+            if sums { "adds up" } else { "counts or notes" },
             count(compared),
             percent(inside / executed),
         ),
@@ -95,14 +101,26 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("executed comparisons with a thread's own index", compared, "inst"),
             Evidence::new(EXECUTED, executed, "inst"),
         ],
-        hint: format!(
-            "Invert the loop at {at}: let each thread take an entry and mark or count it at the place that the entry names (atomicAdd on \
-             counts in shared memory where they fit, on global memory elsewhere; a flag, where it only matters whether there is one), and then \
-             look at its own place once."
-        ),
+        hint: hint(&at, sums),
         locations,
         effect,
     })
+}
+
+/// The change, for loops that add up values of entries or only count these.
+fn hint(at: &str, sums: bool) -> String {
+    if sums {
+        return format!(
+            "Invert the loop at {at}: let each thread take an entry and add what belongs to it at the place that the entry names (atomicAdd \
+             on sums in shared memory where they fit, on global memory elsewhere), after these have been cleared. The order of the additions \
+             is then open; where it must not be, sort the entries by their places and add up runs."
+        );
+    }
+    format!(
+        "Invert the loop at {at}: let each thread take an entry and mark or count it at the place that the entry names (atomicAdd on \
+         counts in shared memory where they fit, on global memory elsewhere; a flag, where it only matters whether there is one), and then \
+         look at its own place once."
+    )
 }
 
 #[cfg(test)]

@@ -76,7 +76,8 @@ of eight; every later access has its indices swapped as well.",
     ],
     in_triton: "\
 the compiler chooses the layout in shared memory: another shape of the tile, another \
-num_warps, or tl.trans at another place changes it.",
+num_warps, or tl.trans at another place changes it. A reduction inside a loop (tl.sum, tl.max) exchanges as much for a \
+large tile as for a small one: take more rows or keys per iteration.",
     check,
     ..Rule::DEFAULT
 };

@@ -11,7 +11,7 @@ use crate::sass::Listing;
 use crate::sass::questions::index_parts;
 use values::Values;
 
-pub use next_block::bytes_to_next_block;
+pub use next_block::{bytes_to_next_block, is_one_place_per_block};
 pub use next_turn::bytes_to_next_turn;
 
 /// A value of each lane.

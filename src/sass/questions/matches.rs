@@ -1,9 +1,11 @@
-//! Loops in which each thread compares all entries of a list with an index of its own, to count those that are equal or to learn
-//! whether there is one.
+//! Loops in which each thread compares all entries of a list with an index of its own, to count those that are equal, to add up
+//! what belongs to them, or to learn whether there is one.
 //!
 //! Such a loop loads entries that are the same for all threads, compares each for equality with a value that stays, differs from
-//! thread to thread, and makes nothing of the outcomes but counts and flags. Going through the list once, with a thread per entry
-//! that marks the entry's own place, finds the same.
+//! thread to thread, and makes nothing of the outcomes but counts and flags, or sums of what the few that are equal stand for.
+//! Going through the list once, with a thread per entry that goes to the entry's own place, finds the same.
+
+mod outcomes;
 
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
@@ -16,6 +18,7 @@ use crate::sass::parse::operands::Role;
 use crate::sass::questions::alike::of_threads_own;
 use crate::sass::questions::lanes::addresses;
 use crate::sass::questions::matrix_loops::members;
+use outcomes::Outcomes;
 
 /// A loop of such comparisons.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,10 +26,12 @@ pub struct Matches {
     /// The comparisons for equality, ascending.
     pub compares: Vec<usize>,
     /// The instructions that are there for them: the loads of entries, what takes entries apart, the comparisons, and what
-    /// counts or keeps their outcomes. Ascending.
+    /// counts or keeps their outcomes or adds up what belongs to those that are equal. Ascending.
     pub inside: Vec<usize>,
     /// The comparisons that a warp makes on its way through the loop, on average.
     pub entries: f64,
+    /// Where something is added up for entries that are equal: the share of the comparing lanes that find theirs.
+    pub matched: Option<f64>,
 }
 
 /// The loops that look for matches so, in a kernel of blocks and a grid of these shapes.
@@ -104,8 +109,8 @@ fn in_loop(
             }
         }
     }
-    let outcomes = outcomes(listing, &mut reaching, &all, &within, &compares)?;
-    let is_part = |at: usize| entries[at] || compares[at] || outcomes[at];
+    let outcomes = Outcomes::find(listing, &mut reaching, &all, &within, &compares)?;
+    let is_part = |at: usize| entries[at] || compares[at] || outcomes.are_kept[at];
     // With fewer turns, what only counts them and moves addresses on goes as well.
     let counts = |at: usize| {
         matches!(
@@ -125,12 +130,14 @@ fn in_loop(
     let entered = listing.executed(each.head) / turns(listing, each).max(1.0);
     let all_asked: f64 = compares.iter().map(|&at| listing.executed(at)).sum();
     let entries = all_asked / entered.max(f64::MIN_POSITIVE);
-    (!compares.is_empty()).then_some(Matches { compares, inside, entries })
+    let matched = outcomes.matched;
+    (!compares.is_empty()).then_some(Matches { compares, inside, entries, matched })
 }
 
-/// True for a comparison of integers that asks whether two values are equal.
+/// True for a comparison of integers that asks whether two values are equal. Of 64 bits the lower ones count, the upper ones
+/// go by their outcome.
 fn is_equality(text: &str) -> bool {
-    ["ISETP.EQ", "ISETP.NE"].iter().any(|base| text.contains(base))
+    ["ISETP.EQ", "ISETP.NE"].iter().any(|base| text.contains(base)) && !text.contains(".EX")
 }
 
 /// The registers that a comparison holds against each other.
@@ -222,51 +229,6 @@ fn made_of_data(listing: &Listing) -> Marks {
     found
 }
 
-/// True where an instruction only hands on what some others made, and goes by it neither in its guard nor in its address.
-fn passes_on(listing: &Listing, reaching: &mut Reaching, at: usize, others: &Marks) -> bool {
-    let mut steers = listing.sass.uses(at).iter().filter(|each| each.role != Role::Data);
-    !steers.any(|each| reaching.definitions(at, *each).any(|by| others[by as usize]))
-}
-
-/// What of a loop goes by the outcomes of comparisons: integers, flags, and branches. `None` where anything else does, such as
-/// an access to memory or arithmetic on floats.
-fn outcomes(
-    listing: &Listing,
-    reaching: &mut Reaching,
-    all: &[usize],
-    within: &Marks,
-    compares: &Marks,
-) -> Option<Marks> {
-    let sass = listing.sass;
-    let mut found = Marks::new(sass.entries.len());
-    let among = within.clone();
-    let mut of_these = compares.clone();
-    of_these.spread(&among, |at, of_these| {
-        sass.uses(at)
-            .iter()
-            .any(|each| reaching.definitions(at, *each).any(|by| of_these[by as usize]))
-    });
-    for &at in all.iter().filter(|&&at| of_these[at] && !compares[at]) {
-        match sass.entries[at].family {
-            Family::Integer | Family::IntegerMultiply | Family::Move => _ = found.insert(at),
-            // Who has found one may leave; what is only passed by would be done for it.
-            Family::Control => {
-                let target = sass.entries[at].target();
-                if target.is_some_and(|target| within[target] && target != all[0]) {
-                    return None;
-                }
-            }
-            Family::Vote => {}
-            // Lanes and warps add their counts up.
-            Family::Shuffle | Family::Store(Space::Shared)
-                if passes_on(listing, reaching, at, &of_these) => {}
-            _ if listing.executed(at) <= 0.0 => {}
-            _ => return None,
-        }
-    }
-    Some(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,7 +261,8 @@ mod tests {
 
     #[test]
     fn entries_held_against_each_thread_s_index_are_matches() {
-        let expected = Matches { compares: vec![4], inside: (2..9).collect(), entries: 50.0 };
+        let inside = (2..9).collect();
+        let expected = Matches { compares: vec![4], inside, entries: 50.0, matched: None };
         assert_eq!(of(&[]), [expected], "the loop does nothing else");
         let beside = of(&[(3, "FADD R8, R8, R8")]);
         assert_eq!(beside[0].inside, [2, 4, 5], "it does");
@@ -309,6 +272,33 @@ mod tests {
         assert_eq!(flag[0].inside, [2, 4]);
         let summed = of(&[(3, "SHFL.BFLY PT, R8, R6, 0x10, 0x1f")]);
         assert_eq!(summed[0].compares, [4], "lanes add up");
+    }
+
+    /// A loop that adds up what belongs to matches, which so many of 16,000 comparing lanes find.
+    fn sum(lanes: f64, changes: &[(usize, &'static str)]) -> Option<f64> {
+        let body = [
+            (3, "ISETP.NE.AND P0, PT, R0, R15, PT"),
+            (4, "@!P0 LDG.E R9, desc[UR6][R10.64]"),
+            (5, "@!P0 FADD R6, R6, R9"),
+        ];
+        let mut launch = code(&[&body, changes].concat());
+        for row in &mut launch.instructions {
+            row.counters.thread_inst_executed = 16000.0;
+            row.counters.thread_inst_executed_pred_on = 16000.0;
+        }
+        for at in [4, 5] {
+            launch.instructions[at].counters.thread_inst_executed_pred_on = lanes;
+        }
+        matches(&launch.listing().unwrap(), [128, 1, 1], [4, 1, 1]).first()?.matched
+    }
+
+    #[test]
+    fn sums_count_where_fewer_than_one_lane_per_warp_adds() {
+        assert_eq!(sum(160.0, &[]), Some(0.01));
+        assert_eq!(sum(500.0, &[]), None, "a lane per warp");
+        assert_eq!(sum(160.0, &[(4, "@P0 BRA 0x160")]), Some(0.01), "passed by");
+        assert_eq!(sum(160.0, &[(5, "FADD R6, R6, R9")]), None, "for all entries");
+        assert_eq!(sum(160.0, &[(5, "@!P0 BAR.SYNC 0x0")]), None, "no sum");
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Where the next block accesses memory.
 
 use super::values::Values;
-use crate::sass::Listing;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::questions::alike::is_own_in_itself;
+use crate::sass::{Listing, Marks};
 
 /// Bytes from what a thread accesses to what the thread at its place accesses in the next block along a direction: 4 for a
 /// block per column of a matrix of 32-bit values. `None` where the address can't be followed, or there is no next block.
@@ -26,6 +30,37 @@ pub fn bytes_to_next_block(
         Some(values.address(access)?[0])
     };
     Some(address(1)?.wrapping_sub(address(0)?))
+}
+
+/// True where an access goes to one place for each block, whatever the thread: its address is made outside of loops of the
+/// block's place and the launch's parameters alone.
+#[must_use]
+pub fn is_one_place_per_block(listing: &Listing, access: usize) -> bool {
+    let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open = vec![access];
+    while let Some(at) = open.pop() {
+        let counts =
+            |role: Role| if at == access { role == Role::Address } else { role != Role::Guard };
+        for each in sass.uses(at).iter().filter(|each| counts(each.role)) {
+            let mut made = reaching.definitions(at, *each).map(|by| by as usize).peekable();
+            if made.peek().is_none() && each.slot.is_general() {
+                return false;
+            }
+            for by in made {
+                let family = sass.entries[by].family;
+                let is_loaded = family.is_memory() && family != Family::Constant;
+                if is_loaded || is_own_in_itself(listing, by) || sass.flow.innermost(by).is_some() {
+                    return false;
+                }
+                if seen.insert(by) {
+                    open.push(by);
+                }
+            }
+        }
+    }
+    true
 }
 
 #[cfg(test)]
@@ -69,5 +104,28 @@ mod tests {
         let code = column([index, ("IMAD.WIDE R6, R2, 0x4, R12", 1.0)]);
         let [along, _] = next(&code, [64, 1, 1]);
         assert!(along.unwrap() > 4096, "{along:?}");
+    }
+    #[test]
+    fn a_place_per_block_follows_from_its_index_alone() {
+        let of = |index: &'static str, between: &'static str, end: &'static str| {
+            let launch = launch(&[
+                ("S2R R9, SR_TID.X", 1.0),
+                ("S2UR UR4, SR_CTAID.X", 1.0),
+                ("LDC.64 R2, c[0x0][0x210]", 1.0),
+                (between, 1.0),
+                (index, 1.0),
+                ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR6][R6.64], R9", 1.0),
+                (end, 1.0),
+                ("EXIT", 1.0),
+            ]);
+            is_one_place_per_block(&launch.listing().unwrap(), 5)
+        };
+        let (sum, block) = ("IMAD.WIDE.U32 R6, R4, 0x4, R2", "MOV R4, UR4");
+        assert!(of(sum, block, "NOP"));
+        assert!(of("IMAD.WIDE.U32 R6, R2, 0x4, R2", "NOP", "NOP"), "the same for all blocks");
+        assert!(!of(sum, "LDG.E R4, desc[UR6][R2.64]", "NOP"), "what is loaded");
+        assert!(!of("IMAD.WIDE.U32 R6, R9, 0x4, R2", "NOP", "NOP"), "the thread's own");
+        assert!(!of(sum, "NOP", "NOP"), "a register that nothing here fills");
+        assert!(!of(sum, block, "@P0 BRA 0x130"), "a loop that makes the address anew");
     }
 }

@@ -68,19 +68,32 @@ pub(crate) fn share_of_requests(launch: &ModeledLaunch) -> f64 {
     (own / (requests + sectors + stored_sectors(launch))).min(1.0)
 }
 
-/// Their part of what DRAM moves (0 to 1): the sectors that they add to are read and written back. What is read beyond
-/// all that loads ask for is theirs, and of what is written, their part of what warps write. 0 where any of that was not
-/// counted.
+/// Their part of what DRAM moves (0 to 1), read and written; 0 where any of that was not counted.
 pub(crate) fn share_of_dram(launch: &ModeledLaunch) -> f64 {
+    let (read, written) = shares_of_dram(launch);
+    (read + written).min(1.0)
+}
+
+/// What DRAM reads and what it writes for them, as parts of all that it moves: the sectors that they add to are read and written
+/// back. What is read beyond all that loads ask for is theirs, up to all sectors that they touch, and of what is written, their part of
+/// what warps write. 0 where any of that was not counted.
+pub(crate) fn shares_of_dram(launch: &ModeledLaunch) -> (f64, f64) {
     let sectors = atomic_sectors(launch);
     let [loaded, read, written] = [LOADED, DRAM_READ, DRAM_WRITTEN].map(|name| launch.get(name));
-    let (Some(loaded), Some(read), Some(written)) = (loaded, read, written) else { return 0.0 };
-    let stored = sectors + stored_sectors(launch);
-    if sectors <= 0.0 || read + written <= 0.0 {
-        return 0.0;
+    let (Some(loaded), Some(read), Some(written)) = (loaded, read, written) else {
+        return (0.0, 0.0);
+    };
+    let (stored, moved) = (sectors + stored_sectors(launch), read + written);
+    if sectors <= 0.0 || moved <= 0.0 {
+        return (0.0, 0.0);
     }
-    let own = (read - SECTOR_BYTES * loaded).max(0.0) + written * sectors / stored;
-    (own / (read + written)).min(1.0)
+    let own_read = (read - SECTOR_BYTES * loaded).max(0.0).min(bytes_read_at_most(launch));
+    (own_read / moved, written * sectors / stored / moved)
+}
+
+/// Bytes that DRAM reads for them if no cache holds what they add to.
+pub(crate) fn bytes_read_at_most(launch: &ModeledLaunch) -> f64 {
+    SECTOR_BYTES * atomic_sectors(launch)
 }
 
 /// The part of the sectors that they add to which DRAM brings, 0 to 1: what is read beyond all that loads ask for. 0 where

@@ -112,6 +112,7 @@ mod tests {
             ("triton.md", "A twenty-eighth set"),
             ("triton.md", "A twenty-ninth set"),
             ("triton.md", "A thirtieth set"),
+            ("triton.md", "A thirty-first set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -144,6 +145,10 @@ mod tests {
             ("elsewhere.md", "A thirty-first set of fixes"),
             ("elsewhere.md", "A thirty-second set of fixes"),
             ("elsewhere.md", "What yet more first findings gained"),
+            ("elsewhere.md", "A thirty-third set of fixes"),
+            ("elsewhere.md", "A thirty-fourth set of fixes"),
+            ("elsewhere.md", "A thirty-fifth set of fixes"),
+            ("elsewhere.md", "What further first findings gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

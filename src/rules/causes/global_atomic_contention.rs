@@ -2,12 +2,14 @@
 
 mod per_block;
 mod scattered;
+mod split;
 mod swaps;
 mod waits;
 
 use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::atomics::{self, share_of_stalls};
 use crate::evidence::modeled_launch::{OCCUPANCY_LIMITS, place};
+use crate::evidence::removal::gains;
 use crate::evidence::threshold::{STALL_SHARE, STALL_SHARE_LIMIT};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
@@ -21,6 +23,7 @@ use crate::sass::questions::sharing::{LanesApart, lanes_apart};
 use crate::term::Term;
 use crate::text::{count, percent};
 use scattered::scattered;
+use split::{Split, split};
 use swaps::{MOST_OF_THEM, by_hardware, kept, share_of_l1, swaps, without_loops};
 
 const ATOMS: &str = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
@@ -130,7 +133,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let in_turn = launch.model.atomics_in_turn();
     let stalls = waits::stalls(launch);
     let waits = share_of_stalls(launch, atomics::is_global).max(launch.model.stall_share(&stalls));
-    if hot.max(reached) < LEAST_BUSY && 100.0 * waits < STALL_SHARE {
+    let split = split(launch);
+    if hot.max(reached) < LEAST_BUSY && 100.0 * waits < STALL_SHARE && split.is_none() {
+        return None;
+    }
+    let effect = match &split {
+        Some(split) => Effect {
+            removed: split.removed(launch, requests),
+            stalls: stalls.iter().map(|&(reason, share)| (reason, split.goes() * share)).collect(),
+            ..Effect::default()
+        },
+        None => effect(launch, requests, stalls),
+    };
+    if split.is_some() && !gains(launch, &effect) {
         return None;
     }
     let locations = atomics::locations(launch, atomics::is_global);
@@ -154,19 +169,23 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     Some(Draft {
         message: format!(
             "{} warp instructions are atomics on global memory, and {} of the stall cycles are \
-             spent at them.{slices}{}",
+             spent at them.{slices}{}{}",
             count(requests),
             percent(waits),
             if in_turn { in_turn_text(reached) } else { String::new() },
+            split.as_ref().map(Split::said).unwrap_or_default(),
         ),
         evidence: vec![
             Evidence::new(ATOMS, launch.need(ATOMS), "request"),
             Evidence::new(REDS, launch.need(REDS), "request"),
             Evidence::new(HOT, hot, "%"),
         ],
-        hint: hint(launch, &place(&locations, "the hottest spot")),
+        hint: {
+            let at = place(&locations, "the hottest spot");
+            split.map_or_else(|| hint(launch, &at), |split| split.hint(&at))
+        },
         locations,
-        effect: effect(launch, requests, stalls),
+        effect,
     })
 }
 

@@ -5,7 +5,7 @@ use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
-use crate::sass::parse::instruction::Instruction;
+use crate::sass::parse::instruction::{Instruction, Operand};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::matrix_loops::members;
@@ -61,10 +61,12 @@ fn in_loop(listing: &Listing, of: usize) -> Option<VectorProducts> {
         })
         .collect();
     let is_product = Marks::of(entries, |at| products.binary_search(&at).is_ok());
-    let adds =
-        Marks::of(entries, |at| within[at] && (family(at).is_float() || is_exchange(family(at))));
+    // Products that something else is made of before lanes add up, such as a decay, are no part of a sum.
+    let adds = Marks::of(entries, |at| within[at] && !added(listing, at).is_empty());
     let mut sums = is_product.clone();
-    sums.spread(&adds, |at, sums| data(at).any(|each| follows(at, each, &|by| sums[by])));
+    sums.spread(&adds, |at, sums| {
+        added(listing, at).iter().any(|each| follows(at, each, &|by| sums[by]))
+    });
     if products.is_empty() || !sums.iter().any(|at| is_exchange(family(at))) {
         return None;
     }
@@ -88,6 +90,20 @@ fn widens(listing: &Listing, at: usize) -> bool {
         "HADD2" => instruction.has("F32"),
         "F2F" | "F2FP" => true,
         _ => false,
+    }
+}
+
+/// What an instruction only adds up or hands to other lanes.
+fn added(listing: &Listing, at: usize) -> Vec<Use> {
+    let Some(instruction) = Instruction::parse(listing.text(at)) else { return Vec::new() };
+    let uses = listing.sass.uses(at).iter().filter(|each| each.role == Role::Data).copied();
+    match instruction.base() {
+        "FADD" | "SHFL" => uses.collect(),
+        "FFMA" => {
+            let addend = instruction.operands.get(3).and_then(Operand::slot);
+            uses.filter(|each| Some(each.slot) == addend).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -143,5 +159,7 @@ mod tests {
         let wide = [(2, "MOV R5, R4"), (3, "NOP"), (4, "MOV R6, R4")];
         assert!(of(&wide).is_empty(), "floats of 32 bits");
         assert!(of(&[(7, "MOV R8, R7")]).is_empty(), "no other lane's");
+        let decay = [(5, "FMUL R5, R20, R5"), (6, "FMUL R7, R5, R7")];
+        assert!(of(&decay).is_empty(), "a state that the product only scales");
     }
 }

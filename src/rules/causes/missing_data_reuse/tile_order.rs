@@ -1,6 +1,7 @@
 //! Tiles of a matrix product in an order in which blocks that run at once share little.
 
 use super::{READ, WRITTEN};
+use crate::evidence::atomic_traffic::bytes_read_at_most;
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::gains;
 use crate::evidence::{Draft, ModeledLaunch};
@@ -18,7 +19,9 @@ use crate::text::{bytes, count, percent};
 /// them asks for a row and a column: L2 can deliver all but one part in √W of what they ask for. Tiles that are no
 /// squares, in the best order, need less than that.
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
-    let (read, written) = (launch.need(READ), launch.get(WRITTEN).unwrap_or(0.0));
+    let (all_read, written) = (launch.need(READ), launch.get(WRITTEN).unwrap_or(0.0));
+    // What atomics add to is read as well, unless a cache holds it.
+    let read = (all_read - bytes_read_at_most(launch)).max(0.0);
     let listing = launch.profile.listing()?;
     let loops = staged(&listing);
     let copies = || loops.iter().flat_map(|each| &each.copies).copied();
@@ -31,7 +34,7 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let needed = asked / at_once.max(1.0).sqrt();
-    let of_dram = ((read - needed) / (read + written)).clamp(0.0, 1.0);
+    let of_dram = ((read - needed) / (all_read + written)).clamp(0.0, 1.0);
     let effect = Effect::on(Term::Dram, of_dram);
     if asked <= 0.0 || read > asked || !gains(launch, &effect) {
         return None;
@@ -51,7 +54,7 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
         evidence: vec![
             Evidence::new("bytes of operands that blocks ask for", asked, "byte"),
-            Evidence::new(READ, read, "byte"),
+            Evidence::new(READ, all_read, "byte"),
         ],
         hint: format!(
             "Change the order in which blocks take tiles, so that those that run at once lie close together: go down \

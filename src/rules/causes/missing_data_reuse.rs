@@ -174,6 +174,7 @@ and sum are combined at the end in the same way.",
     sharpened_by: &[
         Reads::always(&[SHARED, LATENCY, LONG, HIT_RATE, L2_ALL, L2_ASKED, L2_MISSED, WRITTEN]),
         BLOCKS_AT_ONCE,
+        tile_order::ATOMICS,
         // Where the instructions don't tell.
         Reads::only_where(|launch| launch.listing().is_none(), &[IDEAL, LOADS, EXECUTED]),
     ],

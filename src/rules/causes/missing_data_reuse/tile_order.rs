@@ -1,16 +1,31 @@
 //! Tiles of a matrix product in an order in which blocks that run at once share little.
 
 use super::{READ, WRITTEN};
-use crate::evidence::atomic_traffic::bytes_read_at_most;
+use crate::evidence::atomic_traffic::{ATOMIC_SECTORS, bytes_read_at_most};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::gains;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
+use crate::frame::{Launch, Reads};
 use crate::hardware::SECTOR_BYTES;
 use crate::model::Effect;
 use crate::sass::questions::matrix_loops::staged;
+use crate::sass::{Family, Listing};
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
+
+/// What tells how much of what DRAM reads may be for atomics.
+pub(super) const ATOMICS: Reads = Reads::only_where(adds_up, &ATOMIC_SECTORS);
+
+/// True for products whose sums are added up in memory.
+fn adds_up(launch: &Launch) -> bool {
+    let adds = |listing: Listing| {
+        let families = || listing.entries().map(|(_, entry)| entry.family);
+        families().any(|family| matches!(family, Family::Reduction(_)))
+            && families().any(|family| family == Family::Tensor)
+    };
+    launch.listing().is_some_and(adds)
+}
 
 /// The finding; `None` where no loop brings operands to matrix instructions, or DRAM delivers about what blocks in a
 /// square of tiles would need.

@@ -113,6 +113,7 @@ mod tests {
             ("triton.md", "A twenty-ninth set"),
             ("triton.md", "A thirtieth set"),
             ("triton.md", "A thirty-first set"),
+            ("triton.md", "A thirty-second set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -149,6 +150,9 @@ mod tests {
             ("elsewhere.md", "A thirty-fourth set of fixes"),
             ("elsewhere.md", "A thirty-fifth set of fixes"),
             ("elsewhere.md", "What further first findings gained"),
+            ("elsewhere.md", "A thirty-sixth set of fixes"),
+            ("elsewhere.md", "A thirty-seventh set of fixes"),
+            ("elsewhere.md", "What yet further first findings gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -48,10 +48,10 @@ pub const COLLECTING: Threshold = Threshold {
 /// Sectors of a run that lanes could share.
 pub const RUN_SECTORS: Threshold = Threshold {
     what: "sectors of a run of neighbouring elements that a lane goes through by itself, for lanes to share it, at least",
-    value: 2.0,
+    value: 1.0,
     unit: "sector",
-    source: "derivation: lanes side by side touch one sector more where a run begins in the middle of one; of two sectors or more, that \
-             is less than half as much again",
+    source: "derivation: lanes side by side touch one sector more where a run begins in the middle of one; of a run of one sector or more, \
+             elements of 8 bytes or less touch no more than half as many as one by one",
 };
 
 /// How much of a row a matrix instruction sums over.

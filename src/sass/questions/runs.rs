@@ -160,8 +160,8 @@ mod tests {
     #[test]
     fn a_thread_per_string_goes_through_a_run_of_its_own() {
         let step = "IADD3 R6, P0, R6, 0x1, RZ";
-        assert_eq!(runs(step, 64.0), BTreeMap::from([(4, 32.0)]));
-        assert_eq!(runs(step, 63.0), BTreeMap::new(), "short");
+        assert_eq!(runs(step, 32.0), BTreeMap::from([(4, 32.0)]));
+        assert_eq!(runs(step, 31.0), BTreeMap::new(), "short");
         assert_eq!(runs("IADD3 R6, P0, R6, 0x2, RZ", 64.0), BTreeMap::new(), "every other byte");
         assert_eq!(runs("IADD3 R6, P0, R6, R8, RZ", 64.0), BTreeMap::new(), "by what it loads");
     }

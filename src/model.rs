@@ -26,6 +26,7 @@ mod idle;
 mod left;
 mod merged;
 mod reads;
+mod residency;
 mod tail;
 pub mod thresholds;
 
@@ -36,10 +37,11 @@ use crate::metric::stall::StallReason;
 use crate::sass::questions::waits_for_few::waits_for_few;
 use crate::term::Term;
 
-pub use atomics::{OCCUPANCY_LIMITS, QUEUES};
+pub use atomics::QUEUES;
 pub use effect::Effect;
 pub use left::{Limit, NextLimit};
 pub use reads::{NVLINK_BYTES, has_nvlink, reads};
+pub use residency::{OCCUPANCY_LIMITS, blocks_per_sm};
 
 use idle::{idle_share, last_wave, without_block};
 use left::Left;

@@ -8,8 +8,8 @@ use crate::finding::{Location, Place, Weighted};
 use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
-use crate::model::Model;
 pub(crate) use crate::model::OCCUPANCY_LIMITS;
+use crate::model::{Model, blocks_per_sm};
 
 /// A launch beside its time model.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +115,7 @@ impl<'a> ModeledLaunch<'a> {
     /// Blocks that an SM holds at once: the smallest of the occupancy limits that were collected.
     #[must_use]
     pub fn blocks_per_sm(&self) -> Option<f64> {
-        OCCUPANCY_LIMITS.iter().filter_map(|name| self.get(name)).reduce(f64::min)
+        blocks_per_sm(self.profile)
     }
 
     /// Waves of blocks: grid over what all SMs hold at once. Worked out from the limits where they

@@ -9,7 +9,6 @@ use crate::frame::Launch;
 use crate::metric::stall::StallReason;
 use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
-pub use lines_at_once::OCCUPANCY_LIMITS;
 use lines_at_once::lines_at_once;
 
 const BUSIEST: &str = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed";
@@ -113,7 +112,8 @@ pub(super) fn in_turn(
         return Some(in_turn.min(1.0)).filter(|&share| share > busy_now);
     }
     let waits = waits(launch, facts)?;
-    // Then only a full queue tells, or fences that wait for it: warps between them have too few atomics under way to fill it.
+    // Where slices have alike to do, only a full queue tells, or fences that wait for it: warps between them have too few atomics
+    // under way to fill it.
     let queued = if is_even { waits.for_a_place + waits.at_fences } else { waits.in_queues() };
     let one_after_another = average / 100.0 * slices / share(launch, facts);
     let others = Term::ALL
@@ -222,6 +222,7 @@ fn asks_the_sm(family: Family) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::OCCUPANCY_LIMITS;
     use crate::sass::code::listing::tests::launch;
 
     fn share_of(text: &str, busiest: f64, average: f64) -> f64 {

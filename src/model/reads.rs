@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::atomics;
 use super::counts::{HOST_SECTORS, LINK, PEER_LINK};
+use super::residency::OCCUPANCY_LIMITS;
 use crate::frame::{Launch, Reads};
 use crate::metric;
 use crate::metric::stall::StallReason;
@@ -24,7 +25,7 @@ pub fn reads() -> Vec<Reads> {
         Reads::only_where(has_nvlink, &PEER_LINK),
         Reads::stand_in(COUNTED),
         Reads::stand_in(&atomics::BY_MEAN),
-        Reads::stand_in(&atomics::OCCUPANCY_LIMITS),
+        Reads::stand_in(&OCCUPANCY_LIMITS),
         Reads::stand_in(&STAND_INS),
     ];
     counters.into_iter().chain(rest).collect()

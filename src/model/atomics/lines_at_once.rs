@@ -2,29 +2,20 @@
 
 use crate::frame::Launch;
 use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
+use crate::model::residency::blocks_per_sm;
 use crate::sass::Listing;
 use crate::sass::questions::lanes::{bytes_to_next_block, is_one_place_per_block};
 
 use super::is_on_global;
-
-/// The limits on resident blocks per SM; the smallest wins.
-pub const OCCUPANCY_LIMITS: [&str; 5] = [
-    "launch__occupancy_limit_blocks",
-    "launch__occupancy_limit_registers",
-    "launch__occupancy_limit_shared_mem",
-    "launch__occupancy_limit_warps",
-    "launch__occupancy_limit_barriers",
-];
 
 const SMS: &str = "launch__sm_count";
 
 /// The lines that the blocks which run at once add to, where each block adds at a place of its own and the next block's is a
 /// known step away: 528 blocks with a sum of four bytes each add to 17 lines. `None` where a block adds elsewhere, too.
 pub(super) fn lines_at_once(launch: &Launch, listing: &Listing) -> Option<f64> {
-    let per_sm = OCCUPANCY_LIMITS.iter().filter_map(|name| launch.get(name)).reduce(f64::min)?;
     let grid = launch.row.grid.map(|extent| extent.max(1));
     let blocks: f64 = grid.iter().map(|&extent| f64::from(extent)).product();
-    let at_once = (per_sm * launch.get(SMS)?).min(blocks);
+    let at_once = (blocks_per_sm(launch)? * launch.get(SMS)?).min(blocks);
     let mut most = 0.0_f64;
     let executed = |&(at, _): &(usize, _)| listing.executed(at) > 0.0;
     for (at, _) in
@@ -60,6 +51,7 @@ fn span(grid: [u32; 3], steps: [f64; 3], blocks: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::OCCUPANCY_LIMITS;
     use crate::sass::code::listing::tests::launch;
 
     fn of(grid: [u32; 3], step: &'static str) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 mod per_block;
 mod scattered;
+mod slices;
 mod split;
 mod swaps;
 mod waits;
@@ -17,7 +18,6 @@ use crate::frame::{Launch, Reads};
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::model::thresholds::FEW_ADDRESSES;
 use crate::rules::{Example, Kind, Rule};
 use crate::sass::questions::sharing::{LanesApart, lanes_apart};
 use crate::term::Term;
@@ -149,30 +149,14 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let locations = atomics::locations(launch, atomics::is_global);
-    let slices = match launch.quote(MEAN).filter(|&mean| mean > 0.0) {
-        Some(mean) if hot > 0.0 => format!(
-            " The atomic unit of the busiest L2 slice works at {hot:.0}% of its peak rate{}, that of \
-             an average slice at {mean:.1}%: {}.",
-            if reached >= hot + 1.0 && !in_turn {
-                format!(" ({reached:.0}% of what such atomics can reach on few addresses)")
-            } else {
-                String::new()
-            },
-            if hot >= FEW_ADDRESSES.value * mean {
-                "a few addresses take most of the atomics"
-            } else {
-                "the atomics are spread evenly"
-            },
-        ),
-        _ => String::new(),
-    };
+    let slices = slices::said(launch, hot, reached);
     Some(Draft {
         message: format!(
             "{} warp instructions are atomics on global memory, and {} of the stall cycles are \
              spent at them.{slices}{}{}",
             count(requests),
             percent(waits),
-            if in_turn { in_turn_text(reached) } else { String::new() },
+            if in_turn { slices::in_turn(reached) } else { String::new() },
             split.as_ref().map(Split::said).unwrap_or_default(),
         ),
         evidence: vec![
@@ -187,14 +171,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
-}
-
-/// Why slices that are seldom busy hold up everything.
-fn in_turn_text(busy: f64) -> String {
-    format!(
-        " Still they hold up all other accesses: only few of the addresses are in use at a time, so that the slices \
-         work one after another, which takes {busy:.0}% of the time."
-    )
 }
 
 /// The change: lanes with addresses of their own have nothing to combine with one another, and a loop of

@@ -60,10 +60,12 @@ impl Outcomes {
         if added.is_empty() {
             return Some(Self { are_kept, matched: None });
         }
-        let counters = |at: usize| &listing.row(at).counters;
-        let asked = compares.iter().map(|at| counters(at).thread_inst_executed).fold(0.0, f64::max);
-        let took_part = |&at: &usize| counters(at).thread_inst_executed_pred_on;
-        let matched = added.iter().map(took_part).fold(0.0, f64::max) / asked;
+        // Where nothing counted the lanes that guards let through, this is no number.
+        let most = |lanes: &mut dyn Iterator<Item = usize>| {
+            let let_through = |at| listing.row(at).counters.thread_inst_executed_pred_on;
+            lanes.map(let_through).fold(0.0, f64::max)
+        };
+        let matched = most(&mut added.into_iter()) / most(&mut compares.iter());
         (matched < 1.0 / WARP_LANES).then_some(Self { are_kept, matched: Some(matched) })
     }
 }

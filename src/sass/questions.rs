@@ -40,6 +40,7 @@ pub mod runs;
 pub mod same_for_block;
 pub mod same_for_blocks;
 pub mod same_for_lanes;
+pub mod same_index;
 pub mod saved_registers;
 pub mod select_chains;
 pub mod self_moves;

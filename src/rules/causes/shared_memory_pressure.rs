@@ -146,7 +146,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let idle = pipe.idle_sweep();
     let hands_out = |listing: Listing| listing.is_whole() && steps_hand_out_results(&listing);
     let is_anothers =
-        |listing: Listing| hands_out(listing) || idle_sweep::is_beyond_the_end(&listing);
+        |listing: Listing| hands_out(listing) || idle_sweep::is_beyond_the_end(launch, &listing);
     if idle.is_some() && launch.profile.listing().is_some_and(is_anothers) {
         return None;
     }

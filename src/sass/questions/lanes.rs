@@ -7,8 +7,11 @@ mod next_block;
 mod next_turn;
 mod values;
 
-use crate::sass::Listing;
+use std::collections::BTreeSet;
+
+use crate::hardware::SECTOR_BYTES;
 use crate::sass::questions::index_parts;
+use crate::sass::{Listing, Marks};
 use values::Values;
 
 pub use next_block::{bytes_to_next_block, is_one_place_per_block};
@@ -60,6 +63,29 @@ pub fn without_data(
     let mut values = Values::new(listing, block, grid);
     values.zero = Some(of_data);
     values.address(access)
+}
+
+/// How many places, each in a sector of its own, the lanes of an access would go to if the results of these instructions were the same
+/// for all of them; 1 where that can't be told, and where some share a sector. What is not known otherwise is taken to be some number.
+#[must_use]
+pub fn places_apart_from(
+    listing: &Listing,
+    access: usize,
+    same: impl Iterator<Item = usize>,
+    block: [u32; 3],
+    grid: [u32; 3],
+) -> usize {
+    let mut zero = Marks::new(listing.sass.entries.len());
+    for at in same {
+        zero.insert(at);
+    }
+    let mut values = Values::new(listing, block, grid);
+    values.zero = Some(zero);
+    values.guesses = true;
+    let Some(bytes) = values.address(access) else { return 1 };
+    let places: BTreeSet<u32> = bytes.into_iter().collect();
+    let sectors: BTreeSet<u32> = bytes.iter().map(|byte| byte / SECTOR_BYTES as u32).collect();
+    if places.len() == sectors.len() { places.len() } else { 1 }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! with the thread index for the warps of a block.
 
 pub mod beyond_the_end;
+mod ends;
 pub mod gathers;
 mod trace;
 

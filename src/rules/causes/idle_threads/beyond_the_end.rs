@@ -1,20 +1,23 @@
 //! The finding where a tile is longer than what it holds.
 
-use crate::evidence::modeled_launch::place;
+use crate::evidence::modeled_launch::{BLOCK, place};
 use crate::evidence::removal::{Removal, gains, locations};
 use crate::evidence::shared_pipe::SharedPipe;
 use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
-use crate::sass::questions::sharing::beyond_the_end::beyond_the_end;
+use crate::hardware::WARP_LANES;
+use crate::sass::questions::empty_turns::in_empty_turns;
+use crate::sass::questions::sharing::beyond_the_end::{Shorter, beyond_the_end};
 use crate::term::Term;
-use crate::text::percent;
+use crate::text::{count, percent};
 
 /// Elements that lie beyond the end of a row in every block: loads are switched off for them, and everything else is done with a
 /// constant in their place.
 pub(super) fn elements_beyond_the_end(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let found = beyond_the_end(&listing)?;
+    let threads = launch.get(BLOCK).unwrap_or(WARP_LANES);
+    let found = beyond_the_end(&listing, threads, || in_empty_turns(&listing))?;
     for (at, &share) in found.wasted.iter().enumerate().filter(|(_, share)| **share > 0.0) {
         removal.remove(at, share);
     }
@@ -30,23 +33,44 @@ pub(super) fn elements_beyond_the_end(launch: &ModeledLaunch) -> Option<Draft> {
     let of_all = removal.instructions() / removal.mix.total;
     Some(Draft {
         message: format!(
-            "The bound at {at} switches off {} of the elements that a block has room for, in all blocks alike, and {} of the executed \
-             instructions only compute with what stands in for them.",
+            "The bound at {at} switches off {} of the elements that a block has room for, {}, and {} of the executed instructions only \
+             compute with what stands in for them.",
             percent(1.0 - found.filled),
+            match found.shorter {
+                None => "in all blocks alike".to_owned(),
+                Some(tile) => format!(
+                    "since blocks load their own bounds and fill {} of {} on average",
+                    count(tile.filled),
+                    count(tile.now),
+                ),
+            },
             percent(of_all),
         ),
         evidence: vec![
             Evidence::new("elements beyond the end", 100.0 * (1.0 - found.filled), "%"),
             Evidence::new("executed instructions for them", removal.instructions(), "inst"),
         ],
-        hint: format!(
+        hint: hint(&at, found.shorter),
+        locations,
+        effect,
+    })
+}
+
+/// What to do about it at a place.
+fn hint(at: &str, shorter: Option<Shorter>) -> String {
+    match shorter {
+        None => format!(
             "Make the tile at {at} no longer than what it holds, such as the next power of two of the row's length, with as many fewer \
              threads or elements per thread. Where the length is not known before the launch, compile the kernel for a few lengths, \
              or loop over a shorter tile."
         ),
-        locations,
-        effect,
-    })
+        Some(tile) => format!(
+            "Make the tile at {at} {} elements long, which holds an average row, and loop over it for the longer ones, with as many \
+             fewer threads: a row that fits into a warp then needs no exchange between warps either. Where a few rows are much longer \
+             than the others, give them to blocks of their own.",
+            count(tile.then),
+        ),
+    }
 }
 
 /// What goes of L1's data pipe: an access that a bound switches off in all lanes of a warp still takes a wavefront there.

@@ -1,16 +1,17 @@
 //! Warps without work that sweep through shared memory: a tree reduction in which every warp takes every
 //! step.
 
-use crate::evidence::Threshold;
 use crate::evidence::removal::Removal;
 use crate::evidence::shared_pipe::{
     ALL, IDLE_SWEEP, SharedPipe, WithoutAccess, executed_on, stalls_on, uses_shared_alone,
 };
+use crate::evidence::{ModeledLaunch, Threshold};
 use crate::export::SourceRow;
 use crate::hardware::WARP_LANES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::questions::bystanders::switched_off;
+use crate::sass::questions::empty_turns::in_empty_turns;
 use crate::sass::questions::shared_trees::shared_trees;
 use crate::sass::questions::sharing::beyond_the_end::beyond_the_end;
 use crate::sass::{Listing, Space};
@@ -147,9 +148,11 @@ fn are_global(listing: &Listing) -> bool {
 
 /// True where what is switched off lies beyond the end of a row in every block, and most of it does: idle-threads names that, with
 /// all that is computed for it.
-pub(super) fn is_beyond_the_end(listing: &Listing) -> bool {
+pub(super) fn is_beyond_the_end(launch: &ModeledLaunch, listing: &Listing) -> bool {
+    let threads = launch.get(BLOCK).unwrap_or(WARP_LANES);
     are_global(listing)
-        && beyond_the_end(listing).is_some_and(|found| found.filled <= 1.0 - IDLE_SWEEP)
+        && beyond_the_end(listing, threads, || in_empty_turns(listing))
+            .is_some_and(|found| found.filled <= 1.0 - IDLE_SWEEP)
 }
 
 /// The share of executed instructions that make up the sweep.

@@ -1,6 +1,6 @@
 //! Who pays for the excess, and what goes with it.
 
-use super::layout::{Gathers, is_wide};
+use super::layout::{Apart, Gathers, is_wide};
 use super::{FROM_L1, LEAST_EXCESS, READ, REQUESTS, SHARED, TAGS, WRITTEN};
 use crate::evidence::{ModeledLaunch, local_memory, look_ups};
 use crate::export::SourceRow;
@@ -17,13 +17,15 @@ pub(super) fn cost(
     ideal: f64,
     gathers: &Gathers,
 ) -> (Effect, String) {
-    let of_gathers = |counter: fn(&SourceRow) -> f64| -> f64 {
+    let of_gathers = |counter: &dyn Fn(&SourceRow) -> f64| -> f64 {
         let rows = launch.profile.instructions.iter().filter(|row| gathers.has(row));
         rows.map(counter).sum()
     };
-    // No other order of the lanes makes a gather dense.
-    let gathered = of_gathers(|row| row.counters.l2_sectors_global);
-    let dense = (ideal - of_gathers(|row| row.counters.l2_sectors_global_ideal)).max(0.0)
+    // No other order of the lanes makes a gather dense; but what one index leads to may lie side by side.
+    let gathered = of_gathers(&|row| {
+        row.counters.l2_sectors_global * gathers.apart(row).map_or(1.0, Apart::sectors_left)
+    });
+    let dense = (ideal - of_gathers(&|row| row.counters.l2_sectors_global_ideal)).max(0.0)
         + gathers.begin_within();
     let ideal = (dense + gathered).min(sectors).max(ideal);
     let mut removed = Vec::new();
@@ -109,7 +111,8 @@ fn stalls(launch: &ModeledLaunch, goes: f64, gathers: &Gathers) -> Vec<(StallRea
     if goes <= 0.0 {
         return Vec::new();
     }
-    let excess = |row: &SourceRow| is_wide(row) && !gathers.has(row);
+    let excess =
+        |row: &SourceRow| is_wide(row) && (!gathers.has(row) || gathers.apart(row).is_some());
     let waits = match launch.profile.listing() {
         Some(listing) => {
             let waits = listing.blame(StallReason::LongScoreboard);
@@ -143,7 +146,8 @@ fn l1_share(
     let (tags, needed) = if by_row > 0.0 {
         let needed = |row: &SourceRow| {
             if gathers.has(row) {
-                row.counters.l1_tag_requests_global
+                let left = gathers.apart(row).map_or(1.0, Apart::look_ups_left);
+                row.counters.l1_tag_requests_global * left
             } else {
                 look_ups::needed(row)
             }

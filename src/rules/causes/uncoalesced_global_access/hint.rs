@@ -1,9 +1,9 @@
 //! The change: of rows that start in the middle of a sector and of gathers another one than of strides.
 
-use super::layout::Layout;
+use super::layout::{Apart, Layout};
 use crate::evidence::modeled_launch::place;
 use crate::finding::Location;
-use crate::hardware::{SECTOR_BYTES, WARP_LANES};
+use crate::hardware::{SECTOR_BYTES, WARP_LANES, WIDEST_ACCESS_BYTES};
 use crate::sass::questions::sharing::gathers::Sender;
 use crate::text::count;
 
@@ -26,7 +26,10 @@ pub(super) fn hint(
             pieces.bytes,
         );
     }
-    if let Layout::Gathered(sender) = layout {
+    if let Layout::Gathered(sender, Some(apart)) = layout {
+        return of_planes(&place(locations, "the hottest access"), *sender, *apart);
+    }
+    if let Layout::Gathered(sender, None) = layout {
         let at = place(locations, "the hottest access");
         return match sender {
             Sender::Loaded => format!(
@@ -94,6 +97,24 @@ pub(super) fn hint(
     format!(
         "Let neighbouring lanes of a warp access neighbouring addresses at {at}: {how}. The ideal is {}.",
         ideal(width.unwrap_or(4))
+    )
+}
+
+/// What to do where an index leads to several arrays or planes.
+fn of_planes(at: &str, sender: Sender, apart: Apart) -> String {
+    let index = match sender {
+        Sender::Loaded => "an index that it loaded",
+        Sender::Mixed => "a number that it mixed by exclusive or (a hash, or a random number)",
+        Sender::Position => "a position that it computes in floating point and rounds",
+    };
+    format!(
+        "Store what one index leads to side by side: at {at} each lane goes by {index}, and the same index leads to {} elements, each in \
+         an array or plane of its own, so that every one of them costs a sector. With the members of an element, or the channels of a \
+         pixel, innermost in memory, a lane gets {} of them by one access of {} bytes. What writes the arrays must lay them out so, or \
+         a pass before this kernel.",
+        count(apart.elements),
+        count((WIDEST_ACCESS_BYTES / apart.bytes).min(apart.elements)),
+        count(WIDEST_ACCESS_BYTES.min(apart.elements * apart.bytes)),
     )
 }
 

@@ -7,11 +7,12 @@ use crate::finding::Location;
 use crate::hardware::{SECTOR_BYTES, WIDEST_ACCESS_BYTES};
 use crate::sass::questions::lanes::bytes_to_next_block;
 use crate::sass::questions::runs::runs_of_lanes;
+use crate::sass::questions::same_index::elements_of_an_index;
 use crate::sass::questions::sharing::gathers::{Sender, sent_by_values};
 use crate::sass::{Family, Listing};
 
 /// How the lanes of the access with most excess lie.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Layout {
     /// Apart, by a stride.
     Strided,
@@ -23,8 +24,8 @@ pub(super) enum Layout {
     Shifted,
     /// Each in a run of neighbouring elements that it goes through by itself, wherever that begins.
     InRuns,
-    /// Where values send them.
-    Gathered(Sender),
+    /// Where values send them, and what else one index leads to there.
+    Gathered(Sender, Option<Apart>),
 }
 
 impl Layout {
@@ -43,7 +44,7 @@ pub(super) fn layout(launch: &ModeledLaunch, shifted: bool, gathers: &Gathers) -
         return Layout::InRuns;
     }
     if let Some(sender) = gathers.sender(listing.row(most)) {
-        return Layout::Gathered(sender);
+        return Layout::Gathered(sender, gathers.apart(listing.row(most)));
     }
     if begins_within(&listing, most) {
         return Layout::Shifted;
@@ -122,10 +123,33 @@ pub(super) fn excess(row: &SourceRow) -> f64 {
     (row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal).max(0.0)
 }
 
+/// Elements that one index leads to, each in an array or a plane of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Apart {
+    /// How many.
+    pub elements: f64,
+    /// Bytes of each.
+    pub bytes: f64,
+}
+
+impl Apart {
+    /// The sectors that they touch side by side, of those that they touch now.
+    pub(super) fn sectors_left(self) -> f64 {
+        (self.bytes / SECTOR_BYTES).max(1.0 / self.elements)
+    }
+
+    /// The look-ups of lines that accesses of [`WIDEST_ACCESS_BYTES`] make of those now.
+    pub(super) fn look_ups_left(self) -> f64 {
+        (self.bytes / WIDEST_ACCESS_BYTES).max(1.0 / self.elements)
+    }
+}
+
 /// The accesses with excess whose lanes go where values send them, by their addresses: no other order of the lanes
 /// makes them dense. Not those that only begin there: lanes that share a run of elements go side by side.
 pub(super) struct Gathers {
     sent: Vec<(u64, Sender)>,
+    /// Those whose index leads to elements in several arrays or planes, with how many these are and the bytes of each.
+    apart: Vec<(u64, Apart)>,
     /// Those that go through runs, with the runs that they begin.
     in_runs: Vec<(u64, f64)>,
 }
@@ -133,7 +157,7 @@ pub(super) struct Gathers {
 impl Gathers {
     pub(super) fn of(launch: &ModeledLaunch) -> Self {
         let Some(listing) = launch.profile.listing() else {
-            return Self { sent: Vec::new(), in_runs: Vec::new() };
+            return Self { sent: Vec::new(), apart: Vec::new(), in_runs: Vec::new() };
         };
         let gathers = sent_by_values(
             &listing,
@@ -143,15 +167,28 @@ impl Gathers {
         let sent: Vec<usize> = gathers.iter().map(|(at, _)| *at).collect();
         let runs = runs_of_lanes(&listing, &sent);
         let address = |at: usize| listing.row(at).address;
+        let shape = [launch.profile.row.block, launch.profile.row.grid];
+        let apart =
+            elements_of_an_index(&listing, &sent, shape).into_iter().map(|(at, elements)| {
+                (at, Apart { elements, bytes: f64::from(listing.sass.entries[at].width) })
+            });
+        let apart = apart.filter_map(|(at, apart)| Some((address(at)?, apart))).collect();
         let sent = gathers.into_iter().filter(|(at, _)| !runs.contains_key(at));
         Self {
             sent: sent.filter_map(|(at, sender)| Some((address(at)?, sender))).collect(),
+            apart,
             in_runs: runs.iter().filter_map(|(&at, &runs)| Some((address(at)?, runs))).collect(),
         }
     }
 
     pub(super) fn has(&self, row: &SourceRow) -> bool {
         self.sender(row).is_some()
+    }
+
+    /// What the index of an access leads to besides.
+    pub(super) fn apart(&self, row: &SourceRow) -> Option<Apart> {
+        let of_row = |(address, _): &&(u64, Apart)| row.address == Some(*address);
+        self.apart.iter().find(of_row).map(|(_, apart)| *apart)
     }
 
     fn is_in_runs(&self, row: &SourceRow) -> bool {

@@ -1,11 +1,17 @@
 //! Elements of a tile that lie beyond the end of what it holds, such as of a row that is shorter.
 //!
-//! A load is switched off for them by a bound that is the same for all blocks, and a constant takes the place of what it would
-//! have brought. All that is computed with that constant is for nothing.
+//! A load is switched off for them by a bound that is the same for all blocks, or that each block loads, and a constant takes the
+//! place of what it would have brought. All that is computed with that constant is for nothing. Where blocks have bounds of their own,
+//! a tile that an average block fills still has room to spare.
+
+use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::trace::{Start, trace_from};
+use super::ends::{End, end_of, guard_of};
+use super::is_of_block;
+use super::trace::Start;
+use crate::hardware::WARP_LANES;
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
@@ -22,14 +28,46 @@ pub struct BeyondTheEnd {
     /// For each instruction, the share of its executions that only computes, loads or stores for elements beyond the end (0 to 1).
     /// Where all accesses have such bounds, threads that none of them leaves on are there for nothing else either.
     pub wasted: Vec<f64>,
+    /// The tile that would do, where blocks load their bounds; `None` where one bound holds for all blocks.
+    pub shorter: Option<Shorter>,
 }
 
-/// The elements beyond the end of rows and tiles; `None` where no load has a bound of its own that switches lanes off in all blocks
-/// alike.
+/// A tile for rows of different lengths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shorter {
+    /// Elements that it has room for now.
+    pub now: f64,
+    /// Elements that blocks fill on average.
+    pub filled: f64,
+    /// Elements that it needs room for: the next power of two, and a warp's lanes at least.
+    pub then: f64,
+}
+
+impl Shorter {
+    fn of(now: f64, filled: f64) -> Option<Self> {
+        let then = filled.max(WARP_LANES).log2().ceil().exp2();
+        (then < now).then_some(Self { now, filled, then })
+    }
+
+    /// The share of the elements beyond the end that goes with the shorter tile.
+    fn goes(self) -> f64 {
+        (self.now - self.then) / (self.now - self.filled)
+    }
+}
+
+/// The elements beyond the end of rows and tiles, in blocks of so many threads; `empty_turns` are the instructions of loops that go on
+/// where there is nothing left for them. `None` where no load has a bound of its own that
+/// switches lanes off in all blocks alike, or more of them than a shorter tile would.
 #[must_use]
-pub fn beyond_the_end(listing: &Listing) -> Option<BeyondTheEnd> {
+pub fn beyond_the_end(
+    listing: &Listing,
+    threads: f64,
+    empty_turns: impl FnOnce() -> Vec<usize>,
+) -> Option<BeyondTheEnd> {
     let mut reaching = Reaching::with_guards(listing.sass);
-    let Bounded { loads, mut wasted, most } = bounded(listing, &mut reaching);
+    let mut bounded = bounded(listing, &mut reaching);
+    let shorter = bounded.shorten(listing, threads, empty_turns);
+    let Bounded { loads, mut wasted, most, .. } = bounded;
     let all: f64 = loads.iter().map(|&at| listing.executed(at)).sum();
     if all <= 0.0 {
         return None;
@@ -37,7 +75,7 @@ pub fn beyond_the_end(listing: &Listing) -> Option<BeyondTheEnd> {
     let brought: f64 = loads.iter().map(|&at| (1.0 - wasted[at]) * listing.executed(at)).sum();
     let loaded = spread_to_users(listing, &mut reaching, most, &mut wasted);
     spread_to_makers(listing, &mut reaching, &loaded, &mut wasted);
-    Some(BeyondTheEnd { loads, filled: brought / all, wasted })
+    Some(BeyondTheEnd { loads, filled: brought / all, wasted, shorter })
 }
 
 /// The accesses that a bound switches off.
@@ -45,15 +83,60 @@ struct Bounded {
     loads: Vec<usize>,
     /// Of each access, the share of its lanes that are off.
     wasted: Vec<f64>,
-    /// The share of the lanes that the access with the most of them leaves on; 1 where any access has no such bound.
+    /// The accesses whose bound each block loads.
+    of_block: Vec<usize>,
+    /// The share of the lanes that the access with the most of them leaves on; 1 where any access of the lanes' own has no such bound.
     most: f64,
+}
+
+impl Bounded {
+    /// Leaves of what is off by bounds that blocks load what a shorter tile spares, and says which: the one of the line with most
+    /// room, of which all accesses of a line and loop are parts.
+    fn shorten(
+        &mut self,
+        listing: &Listing,
+        threads: f64,
+        empty_turns: impl FnOnce() -> Vec<usize>,
+    ) -> Option<Shorter> {
+        let mut tiles: BTreeMap<(Option<u32>, Option<usize>), Vec<usize>> = BTreeMap::new();
+        // A loop that goes on beyond the end is to stop there, and its tile may be as long as it is.
+        let beyond = if self.of_block.is_empty() { Vec::new() } else { empty_turns() };
+        for &at in &self.of_block {
+            if beyond.contains(&at) {
+                self.wasted[at] = 0.0;
+                continue;
+            }
+            let place = (listing.row(at).line, listing.sass.flow.innermost(at));
+            tiles.entry(place).or_default().push(at);
+        }
+        let mut longest: Option<Shorter> = None;
+        for parts in tiles.values() {
+            let executed = parts.iter().map(|&at| listing.executed(at));
+            let most = executed.clone().fold(0.0, f64::max);
+            let room = |at: usize| threads * listing.executed(at) / most;
+            let now = parts.iter().map(|&at| room(at)).sum();
+            let filled = parts.iter().map(|&at| room(at) * (1.0 - self.wasted[at])).sum();
+            let shorter = Shorter::of(now, filled);
+            let goes = shorter.map_or(0.0, Shorter::goes);
+            parts.iter().for_each(|&at| self.wasted[at] *= goes);
+            longest = longest.into_iter().chain(shorter).max_by(|a, b| a.now.total_cmp(&b.now));
+        }
+        // Threads of the shorter tile.
+        self.most = longest.map_or(self.most, |tile| self.most.max(tile.then / threads).min(1.0));
+        longest
+    }
 }
 
 fn bounded(listing: &Listing, reaching: &mut Reaching) -> Bounded {
     let entries = &listing.sass.entries;
-    let mut found = Bounded { loads: Vec::new(), wasted: vec![0.0; entries.len()], most: 0.0 };
+    let mut found = Bounded {
+        loads: Vec::new(),
+        wasted: vec![0.0; entries.len()],
+        of_block: Vec::new(),
+        most: 0.0,
+    };
     // Accesses go by few bounds.
-    let mut known: HashMap<Start, bool> = HashMap::new();
+    let mut known: HashMap<Start, Option<End>> = HashMap::new();
     for (at, entry) in listing.entries().filter(|(at, _)| listing.executed(*at) > 0.0) {
         let is_load = match entry.family {
             Family::Load(Space::Global) => true,
@@ -71,16 +154,22 @@ fn bounded(listing: &Listing, reaching: &mut Reaching) -> Bounded {
             }
             _ => continue,
         };
-        let start = Start::of_role(listing, reaching, at, Role::Guard);
-        let is_off = known.get(&start).copied().unwrap_or_else(|| {
-            let is_off = is_off_at_the_end(listing, reaching, &start);
-            known.insert(start, is_off);
-            is_off
+        let start = guard_of(listing, reaching, at);
+        let end = known.get(&start).copied().unwrap_or_else(|| {
+            let end = end_of(listing, reaching, &start);
+            known.insert(start, end);
+            end
         });
-        let on = if is_off { on(listing, at) } else { 1.0 };
+        let on = if end.is_some() { on(listing, at) } else { 1.0 };
         found.wasted[at] = 1.0 - on;
-        found.most = found.most.max(on);
-        if is_off && is_load {
+        // What all threads of a block load alike needs only one of them.
+        if end.is_some() || !(is_load && is_of_block(listing, reaching, at)) {
+            found.most = found.most.max(on);
+        }
+        if end == Some(End::OfBlock) {
+            found.of_block.push(at);
+        }
+        if end.is_some() && is_load {
             found.loads.push(at);
         }
     }
@@ -160,31 +249,6 @@ fn on(listing: &Listing, at: usize) -> f64 {
     }
 }
 
-/// True for a guard that compares a thread's place with a parameter, by order, with neither the block's place nor
-/// anything that was loaded. A bound that the compiler knows, such as the width of a tile's edge, is the author's.
-fn is_off_at_the_end(listing: &Listing, reaching: &mut Reaching, start: &Start) -> bool {
-    let compares = |at: &u32| {
-        let text = listing.text(*at as usize);
-        text.contains("ISETP") && [".GE", ".GT", ".LT", ".LE"].iter().any(|by| text.contains(by))
-    };
-    if start.made_at.is_empty() || !start.made_at.iter().all(compares) {
-        return false;
-    }
-    let is_parameter = |at: usize| listing.text(at).contains("c[0x0]");
-    let mut has_parameter = |at: &u32| {
-        let mut uses = listing.sass.uses(*at as usize).iter();
-        is_parameter(*at as usize)
-            || uses.any(|each| {
-                reaching.definitions(*at as usize, *each).any(|by| is_parameter(by as usize))
-            })
-    };
-    if !start.made_at.iter().all(&mut has_parameter) {
-        return false;
-    }
-    let (origin, _) = trace_from(listing, reaching, start, |origin| origin.unknown);
-    origin.is_of_lanes() && origin.block == [false; 3] && !origin.unknown && !origin.given
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,7 +277,7 @@ mod tests {
         for (at, on) in [(6, on[0]), (8, on[1])] {
             launch.instructions[at].counters.thread_inst_executed_pred_on = 8.0 * on;
         }
-        beyond_the_end(&launch.listing().unwrap())
+        beyond_the_end(&launch.listing().unwrap(), 256.0, Vec::new)
     }
 
     const ALIKE: &str = "ISETP.GE.AND P0, PT, R0, R9, PT";
@@ -228,6 +292,40 @@ mod tests {
         for (found, expected) in of.into_iter().zip([0.5, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5]) {
             assert!((found - expected).abs() < 1e-12, "{of:?}");
         }
+    }
+
+    #[test]
+    fn a_bound_that_each_block_loads_leaves_room_to_spare() {
+        // Eight warps with a place for each element in two loads; so many of 32 lanes bring something.
+        let of = |on: f64, end: &'static str| {
+            let mut launch = launch(&[
+                ("S2R R0, SR_TID.X", 8.0),
+                ("S2R R1, SR_CTAID.X", 8.0),
+                ("IMAD.WIDE R10, R1, 0x4, c[0x0][0x220]", 8.0),
+                (end, 8.0),
+                ("ISETP.GE.AND P0, PT, R0, R9, PT", 8.0),
+                ("@!P0 LDG.E R4, desc[UR4][R2.64]", 8.0), // 5
+                ("@!P0 LDG.E R5, desc[UR4][R2.64+0x400]", 8.0),
+                ("FMUL R6, R4, R5", 8.0), // 7
+                ("SHFL.BFLY PT, R7, R6, 0x10, 0x1f", 8.0),
+            ]);
+            for row in &mut launch.instructions {
+                row.counters.thread_inst_executed = 8.0 * 32.0;
+                row.line = Some(4);
+            }
+            for at in [5, 6] {
+                launch.instructions[at].counters.thread_inst_executed_pred_on = 8.0 * on;
+            }
+            beyond_the_end(&launch.listing().unwrap(), 256.0, Vec::new)
+        };
+        let loaded = "LDG.E R9, desc[UR4][R10.64]";
+        let found = of(5.0, loaded).unwrap();
+        // 80 of 512, for which 128 do: of the 432 beyond the end 384 go.
+        assert_eq!(found.shorter, Some(Shorter { now: 512.0, filled: 80.0, then: 128.0 }));
+        assert!((found.wasted[7] - 384.0 / 512.0).abs() < 1e-12, "{}", found.wasted[7]);
+        assert!(of(16.1, loaded).unwrap().shorter.is_none(), "more than half are filled");
+        assert!(of(5.0, "IMAD R9, R1, 0x4, R12").is_none(), "by the block's place");
+        assert!(of(5.0, "LDG.E R9, desc[UR4][R0.64]").is_none(), "each thread its own");
     }
 
     #[test]

@@ -1,0 +1,315 @@
+//! Elements that one index leads to, each in an array or a plane of its own: the members of a particle that several arrays hold, or
+//! the channels of a pixel that lie planes apart.
+//!
+//! Side by side in memory, a lane would fetch them together. Only arrays count whose address is another one before the index is added,
+//! and turns of a loop that leaves the index as it is: what lies a constant away in the same array, as around a pixel, belongs to
+//! another index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::hardware::SECTOR_BYTES;
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::flow::turns::turns;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::{Instruction, OperandKind};
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::{Role, destinations};
+use crate::sass::questions::lanes::{bytes_to_next_turn, places_apart_from};
+
+/// How many elements each of these accesses, whose lanes go where values send them, shares its index with, itself included, in blocks
+/// of this shape and number; those alone are left out. Loads and stores count apart.
+#[must_use]
+pub fn elements_of_an_index(
+    listing: &Listing,
+    sent: &[usize],
+    [block, grid]: [[u32; 3]; 2],
+) -> BTreeMap<usize, f64> {
+    let mut ways = Ways::new(listing);
+    // By kind, width and index: the arrays, each with how many elements of it turns go through.
+    let mut arrays: BTreeMap<(Kind, BTreeSet<usize>), BTreeMap<String, f64>> = BTreeMap::new();
+    let mut members = Vec::new();
+    for &access in sent {
+        let Some(kind) = Kind::of(listing, access) else { continue };
+        let Some(way) = ways.of(access) else { continue };
+        let index = way.index.iter().copied();
+        let of_lanes = places_apart_from(listing, access, index, block, grid) as f64;
+        let elements = of_lanes * ways.planes(access, &way);
+        let key = (kind, way.index);
+        let array = arrays.entry(key.clone()).or_default().entry(way.base).or_default();
+        *array = array.max(elements);
+        members.push((access, key));
+    }
+    let elements = |key| arrays[key].values().sum::<f64>();
+    let each = members.iter().map(|(access, key)| (*access, elements(key)));
+    each.filter(|(_, elements)| *elements > 1.0).collect()
+}
+
+/// What accesses must have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    is_store: bool,
+    bytes: u8,
+}
+
+impl Kind {
+    fn of(listing: &Listing, access: usize) -> Option<Self> {
+        let entry = &listing.sass.entries[access];
+        let is_store = match entry.family {
+            Family::Load(Space::Global | Space::Generic) => false,
+            Family::Store(Space::Global | Space::Generic) => true,
+            _ => return None,
+        };
+        (listing.executed(access) > 0.0).then_some(Self { is_store, bytes: entry.width })
+    }
+}
+
+/// The way from an address back to the index in it.
+struct Way {
+    /// The instructions whose results are the index.
+    index: BTreeSet<usize>,
+    /// What the index is added to: an array's address.
+    base: String,
+    /// The steps between.
+    steps: Vec<usize>,
+}
+
+/// The ways of a launch's accesses.
+struct Ways<'a> {
+    listing: &'a Listing<'a>,
+    reaching: Reaching<'a>,
+    /// The integers that follow from what threads load, round or exchange.
+    by_values: Marks,
+}
+
+/// What an instruction works on, apart from numbers in the code.
+#[derive(Default)]
+struct Operands {
+    /// The makers of each operand that goes by values.
+    by_values: Vec<Vec<usize>>,
+    /// The others, by their makers or by the constant that they are.
+    others: String,
+}
+
+impl<'a> Ways<'a> {
+    fn new(listing: &'a Listing<'a>) -> Self {
+        let mut reaching = Reaching::with_guards(listing.sass);
+        let by_values = by_values(listing, &mut reaching);
+        Self { listing, reaching, by_values }
+    }
+
+    /// The way back from an access; `None` where no index is found.
+    fn of(&mut self, access: usize) -> Option<Way> {
+        let sass = self.listing.sass;
+        let of_pair = sass.uses(access).iter();
+        let low =
+            of_pair.copied().find(|each| each.role == Role::Address && each.slot.is_general())?;
+        let mut open: Vec<(usize, bool)> =
+            makers(&mut self.reaching, access, low).into_iter().map(|at| (at, false)).collect();
+        let mut way = Way { index: BTreeSet::new(), base: String::new(), steps: Vec::new() };
+        let mut seen = Marks::new(sass.entries.len());
+        while let Some((at, has_base)) = open.pop() {
+            if !self.by_values[at] || !seen.insert(at) {
+                continue;
+            }
+            let operands = self.operands(at);
+            let [index] = operands.by_values.as_slice() else {
+                way.index.insert(at);
+                continue;
+            };
+            if is_root(self.listing, at) {
+                way.index.insert(at);
+                continue;
+            }
+            way.steps.push(at);
+            // A pointer that moves on adds a stride, and what is added before the array's address is a part of the index.
+            let is_base = !has_base && !operands.others.is_empty() && !self.carries(at, index);
+            if is_base {
+                way.base += &operands.others;
+            }
+            open.extend(index.iter().map(|&at| (at, has_base || is_base)));
+        }
+        (!way.index.is_empty()).then_some(way)
+    }
+
+    fn operands(&mut self, at: usize) -> Operands {
+        let mut found = Operands::default();
+        let Some(instruction) = Instruction::parse(self.listing.text(at)) else { return found };
+        let uses = self.listing.sass.uses(at);
+        let family = self.listing.sass.entries[at].family;
+        for operand in instruction.operands.iter().skip(destinations(&instruction, family)) {
+            if operand.kind == OperandKind::Constant {
+                found.others += operand.text;
+                continue;
+            }
+            let slot = operand.slot().filter(|slot| !slot.is_predicate());
+            let read = uses.iter().find(|each| Some(each.slot) == slot && each.role == Role::Data);
+            let Some(read) = read.copied() else { continue };
+            let makers = makers(&mut self.reaching, at, read);
+            if makers.iter().any(|&maker| self.by_values[maker]) {
+                found.by_values.push(makers);
+            } else {
+                found.others += &format!("{makers:?}");
+            }
+        }
+        found
+    }
+
+    /// True where an instruction's operand is its own result of the turn before, or a copy of it.
+    fn carries(&mut self, at: usize, operand: &[usize]) -> bool {
+        operand.contains(&at)
+            || operand.iter().any(|&copy| {
+                self.listing.sass.entries[copy].family == Family::Move
+                    && self.operands(copy).by_values.iter().any(|makers| makers.contains(&at))
+            })
+    }
+
+    /// The elements that the innermost loop goes through a plane apart by one index; 1 outside of such loops.
+    fn planes(&self, access: usize, way: &Way) -> f64 {
+        let flow = &self.listing.sass.flow;
+        let Some(around) = flow.innermost(access).map(|of| &flow.loops[of]) else { return 1.0 };
+        let is_inside = |at: &usize| flow.is_in(around, *at);
+        let moves = way.steps.iter().any(is_inside) && !way.index.iter().any(is_inside);
+        let is_apart = || {
+            let bytes = bytes_to_next_turn(self.listing, around, access);
+            bytes.is_some_and(|bytes| f64::from(bytes.cast_signed()).abs() >= SECTOR_BYTES)
+        };
+        if moves && is_apart() { turns(self.listing, around) } else { 1.0 }
+    }
+}
+
+fn makers(reaching: &mut Reaching, at: usize, each: Use) -> Vec<usize> {
+    reaching.definitions(at, each).map(|maker| maker as usize).collect()
+}
+
+/// What a thread loads, exchanges, or rounds: no index arithmetic leads further back.
+fn is_root(listing: &Listing, at: usize) -> bool {
+    let family = listing.sass.entries[at].family;
+    family.is_memory()
+        || family == Family::Shuffle
+        || family == Family::Convert && listing.text(at).contains("F2I")
+}
+
+/// The integers that follow from roots.
+fn by_values(listing: &Listing, reaching: &mut Reaching) -> Marks {
+    let sass = listing.sass;
+    let mut found = Marks::of(sass.entries.len(), |at| is_root(listing, at));
+    let is_open = |at: usize| {
+        let family = sass.entries[at].family;
+        matches!(family, Family::Integer | Family::IntegerMultiply | Family::Move | Family::Convert)
+    };
+    let open: Vec<usize> = (0..sass.entries.len()).filter(|&at| is_open(at)).collect();
+    // Around loops, values come from below.
+    loop {
+        let mut is_new = false;
+        for &at in &open {
+            let data = |each: &&Use| each.role == Role::Data && each.slot.is_general();
+            if !found[at]
+                && sass
+                    .uses(at)
+                    .iter()
+                    .filter(data)
+                    .any(|each| reaching.definitions(at, *each).any(|maker| found[maker as usize]))
+            {
+                is_new |= found.insert(at);
+            }
+        }
+        if !is_new {
+            return found;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    fn elements(code: &[(&str, f64)], sent: &[usize]) -> BTreeMap<usize, f64> {
+        elements_of_an_index(&launch(code).listing().unwrap(), sent, [[256, 1, 1], [64, 1, 1]])
+    }
+
+    const LOADS: [(&str, f64); 3] = [
+        ("S2R R0, SR_TID.X", 1.0),
+        ("IMAD.WIDE R4, R0, 0x4, R2", 1.0),
+        ("LDG.E R6, desc[UR8][R4.64]", 1.0), // the index
+    ];
+
+    #[test]
+    fn arrays_that_one_index_goes_through_lie_apart() {
+        let arrays = [
+            ("IMAD.WIDE R8, R6, 0x4, c[0x0][0x210]", 1.0),
+            ("LDG.E R10, desc[UR8][R8.64]", 1.0), // 4
+            ("IMAD.WIDE R12, R6, 0x4, c[0x0][0x218]", 1.0),
+            ("LDG.E R14, desc[UR8][R12.64]", 1.0), // 6
+            ("LEA R16, P0, R6, c[0x0][0x220], 0x2", 1.0),
+            ("LEA.HI.X R17, R6, c[0x0][0x224], R7, 0x2, P0", 1.0),
+            ("LDG.E R18, desc[UR8][R16.64]", 1.0),       // 9
+            ("LDG.E R19, desc[UR8][R8.64+0x1000]", 1.0), // 10: the first array again
+        ];
+        let found = elements(&[&LOADS[..], &arrays].concat(), &[4, 6, 9, 10]);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [4, 6, 9, 10].map(|at| (at, 3.0)));
+        let another = [
+            arrays[0],
+            arrays[1],
+            ("IADD3 R11, R6, UR4, RZ", 1.0),
+            ("IMAD.WIDE R12, R11, 0x4, c[0x0][0x210]", 1.0),
+            arrays[3],
+        ];
+        let found = elements(&[&LOADS[..], &another].concat(), &[4, 7]);
+        assert_eq!(found, BTreeMap::new(), "the row below in the same array");
+        let two =
+            [arrays[0], arrays[1], ("IMAD.WIDE R12, R10, 0x4, c[0x0][0x218]", 1.0), arrays[3]];
+        assert_eq!(
+            elements(&[&LOADS[..], &two].concat(), &[4, 6]),
+            BTreeMap::new(),
+            "other values"
+        );
+        let wider = [arrays[0], arrays[1], arrays[2], ("LDG.E.64 R14, desc[UR8][R12.64]", 1.0)];
+        assert_eq!(elements(&[&LOADS[..], &wider].concat(), &[4, 6]), BTreeMap::new(), "wider");
+    }
+
+    #[test]
+    fn lanes_that_share_an_index_go_to_planes() {
+        let of = |plane: &'static str, stride: &'static str| {
+            let code = [
+                ("SHF.R.U32.HI R1, RZ, 0x3, R0", 1.0),
+                (plane, 1.0),
+                (stride, 1.0),
+                ("IMAD.WIDE R12, R11, 0x4, c[0x0][0x218]", 1.0),
+                ("IMAD.WIDE R14, R6, 0x4, R12", 1.0),
+                ("LDG.E R10, desc[UR8][R14.64]", 1.0), // 8
+            ];
+            elements(&[&LOADS[..], &code].concat(), &[8]).get(&8).copied()
+        };
+        let (eighths, strided) = ("LOP3.LUT R1, R1, 0x3, RZ, 0xc0, !PT", "IMAD R11, R1, UR4, RZ");
+        assert_eq!(of(eighths, strided), Some(4.0));
+        assert_eq!(of(eighths, "MOV R11, R1"), None, "side by side");
+        assert_eq!(of("MOV R1, RZ", strided), None, "one plane");
+    }
+
+    #[test]
+    fn turns_go_through_planes_by_the_index_that_stays() {
+        let planes = |step: &'static str| {
+            let code = [
+                ("IMAD.WIDE R8, R6, 0x4, c[0x0][0x210]", 1.0),
+                ("LDG.E R10, desc[UR8][R8.64]", 12.0), // 4
+                (step, 12.0),
+                ("IMAD.X R9, R9, 0x1, UR5, P0", 12.0),
+                ("@P1 BRA 0x140", 12.0),
+                ("EXIT", 1.0),
+            ];
+            elements(&[&LOADS[..], &code].concat(), &[4]).get(&4).copied()
+        };
+        assert_eq!(planes("IADD3 R8, P0, R8, 0x1000, RZ"), Some(12.0));
+        assert_eq!(
+            planes("IADD3 R8, P0, R8, UR4, RZ"),
+            Some(12.0),
+            "as many bytes as the host says"
+        );
+        assert_eq!(planes("IADD3 R8, P0, R8, 0x4, RZ"), None, "side by side");
+        assert_eq!(planes("IMAD.WIDE R8, R10, 0x4, c[0x0][0x210]"), None, "a list");
+    }
+}

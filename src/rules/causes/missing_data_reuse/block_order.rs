@@ -1,6 +1,5 @@
 //! Blocks that share data and run far apart.
 
-use super::removed::needed_by_loads;
 use super::{READ, WRITTEN};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::gains;
@@ -22,7 +21,7 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// A load whose address does not go by one of the grid's axes asks for the same data once for each step along it. Blocks
 /// start in the order of their index, x first, so that the steps along a later axis lie as far apart as there
 /// are blocks in between. If those don't all run at once, and DRAM delivers more than all loads would need with that data
-/// read once, it delivers that data again.
+/// read once, it delivers that data again. What blocks that run at once share counts once.
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let listing = launch.profile.listing()?;
     let grid = launch.profile.row.grid.map(f64::from);
@@ -31,21 +30,22 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     }
     let at_once = launch.get("launch__sm_count")? * launch.blocks_per_sm()?;
     let (axis, loads) = shared_along(&listing, grid, at_once)?;
-    let sectors = |at: usize| listing.row(at).counters.l2_sectors_global_ideal;
+    let sectors = |at: usize| {
+        listing.row(at).counters.l2_sectors_global_ideal / side_by_side(&listing, at, grid, at_once)
+    };
     let theirs = SECTOR_BYTES * loads.iter().map(|&at| sectors(at)).sum::<f64>();
     let again = theirs * (1.0 - 1.0 / grid[axis]);
-    let copied: f64 = listing
-        .entries()
-        .filter(|(_, entry)| entry.family == Family::AsyncCopy)
-        .map(|(at, _)| sectors(at))
-        .sum();
-    let asked = SECTOR_BYTES * (needed_by_loads(launch).unwrap_or(0.0) + copied);
+    let all = listing.entries().filter(|(_, entry)| reads(entry.family));
+    let asked = SECTOR_BYTES * all.map(|(at, _)| sectors(at)).sum::<f64>();
     let (read, written) = (launch.need(READ), launch.get(WRITTEN).unwrap_or(0.0));
     let extra = (read - (asked - again)).min(again);
     if extra.is_nan() || extra <= 0.0 {
         return None;
     }
-    let effect = Effect::on(Term::Dram, (extra / (read + written)).min(1.0));
+    let reordered = Effect::on(Term::Dram, (extra / (read + written)).min(1.0));
+    // A block that keeps the data for all of them is as many fewer blocks.
+    let mut effect = Effect { at_least: Some(Box::new(reordered.clone())), ..reordered };
+    effect.removed.push((Term::BlockScheduler, 1.0 - 1.0 / grid[axis]));
     if !gains(launch, &effect) {
         return None;
     }
@@ -69,13 +69,32 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(READ, read, "byte"),
         ],
         hint: format!(
-            "Let blocks that share what {at} loads run one after another: make blockIdx.{name} the grid's first axis (blocks \
-             start with x first), or let one block take all {} of them and keep the data.",
+            "Let one block take all {} of those that share what {at} loads, and keep the data; or let them run one after another: make \
+             blockIdx.{name} the grid's first axis (blocks start with x first), which spares DRAM as much, but no block.",
             count(grid[axis]),
         ),
         locations,
         effect,
     })
+}
+
+fn reads(family: Family) -> bool {
+    matches!(family, Family::Load(Space::Global | Space::Generic) | Family::AsyncCopy)
+}
+
+/// How many of the blocks that run at once ask an access for the same data, at least 1: those side by side along axes by which its
+/// address does not go. The first of them brings it to L2 for all.
+fn side_by_side(listing: &Listing, at: usize, grid: [f64; 3], at_once: f64) -> f64 {
+    let Some(by) = addresses_by_blocks(listing, at) else { return 1.0 };
+    let mut apart = 1.0;
+    let mut together = 1.0;
+    for axis in 0..3 {
+        if !by[axis] {
+            together *= grid[axis].min(at_once / apart).max(1.0);
+        }
+        apart *= grid[axis];
+    }
+    together
 }
 
 /// The last axis by which some loads do not go, with these loads, where the steps along it are further apart than blocks
@@ -85,10 +104,7 @@ fn shared_along(listing: &Listing, grid: [f64; 3], at_once: f64) -> Option<(usiz
     let axis = (1..3).rev().find(far)?;
     let loads: Vec<usize> = listing
         .entries()
-        .filter(|(at, entry)| {
-            matches!(entry.family, Family::Load(Space::Global) | Family::AsyncCopy)
-                && listing.executed(*at) > 0.0
-        })
+        .filter(|(at, entry)| reads(entry.family) && listing.executed(*at) > 0.0)
         .map(|(at, _)| at)
         .filter(|&at| addresses_by_blocks(listing, at).is_some_and(|by| !by[axis]))
         .collect();
@@ -103,13 +119,23 @@ mod tests {
 
     /// 1000 by 8 blocks, of which 100 run at once; half of 64,000 bytes are loaded by x alone.
     fn of(read: f64, last: u32, address: &'static str) -> Option<Draft> {
+        of_others(read, last, address, "IMAD.WIDE R4, R3, 0x4, R10")
+    }
+
+    /// The same, with another address of the other half.
+    fn of_others(
+        read: f64,
+        last: u32,
+        address: &'static str,
+        other: &'static str,
+    ) -> Option<Draft> {
         let code = [
             ("S2R R0, SR_CTAID.X", 10.0),
             ("S2R R1, SR_CTAID.Y", 10.0),
             ("LDC.64 R10, c[0x0][0x210]", 10.0),
             ("LDC.64 R12, c[0x0][0x218]", 10.0),
             ("IMAD R3, R1, 0x3e8, R0", 10.0),
-            ("IMAD.WIDE R4, R3, 0x4, R10", 10.0),
+            (other, 10.0),
             (address, 10.0),
             ("LDG.E R8, desc[UR4][R4.64]", 10.0),
             ("LDG.E R9, desc[UR4][R6.64]", 10.0),
@@ -142,6 +168,9 @@ mod tests {
         assert!((draft.effect.share_of(Term::Dram) - 7.0 / 16.0).abs() < 1e-12);
         assert!(draft.message.contains("blockIdx.y") && draft.message.contains("line 9"));
         assert!(of(36_000.0, 8, by_x).is_none(), "a cache holds it");
+        // A hundred blocks side by side share what goes by y alone: 320 of 32,000 bytes, beside 4,000.
+        let draft = of_others(36_000.0, 8, by_x, "IMAD.WIDE R4, R1, 0x4, R10").unwrap();
+        assert!((draft.effect.share_of(Term::Dram) - 28.0 / 36.0).abs() < 1e-12);
         assert!(of(64_000.0, 1, by_x).is_none(), "there is no such axis");
         assert!(of(64_000.0, 8, "IMAD.WIDE R6, R3, 0x4, R12").is_none(), "each block has its own");
     }

@@ -114,6 +114,7 @@ mod tests {
             ("triton.md", "A thirtieth set"),
             ("triton.md", "A thirty-first set"),
             ("triton.md", "A thirty-second set"),
+            ("triton.md", "A thirty-third set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -153,6 +154,10 @@ mod tests {
             ("elsewhere.md", "A thirty-sixth set of fixes"),
             ("elsewhere.md", "A thirty-seventh set of fixes"),
             ("elsewhere.md", "What yet further first findings gained"),
+            ("elsewhere.md", "A thirty-eighth set of fixes"),
+            ("elsewhere.md", "A thirty-ninth set of fixes"),
+            ("elsewhere.md", "A fortieth set of fixes"),
+            ("elsewhere.md", "What later first findings gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -40,7 +40,8 @@ shared-memory wavefronts for nothing. The sign is that few lanes work although w
 diverge. In another form of the fault, whole warps skip the work of a few and wait for them at \
 the next barrier. In a third, a block adds up fewer values than it has threads: most warps load nothing, \
 and bring a zero to every shuffle and barrier of the sum. In a fourth, a tile is longer than the row that it holds, so that loads are \
-switched off for many of its elements in every block alike, and zeros are multiplied, summed, and rounded in their place. Launch fewer threads and let each do more, let warps without work leave the \
+switched off for many of its elements, in every block alike or by a length that each block loads, and zeros are multiplied, summed, and \
+rounded in their place. Launch fewer threads and let each do more, let warps without work leave the \
 loop, or reduce within a warp by shuffles. If all warps are resident at once, launching fewer of them saves \
 only the time that they wait for one another.",
     examples: &[

@@ -59,7 +59,8 @@ rule compares, line by line, the sectors that each instruction asked for with th
 addresses would need if they were dense. L1 pays one look-up for each 128-byte line that a \
 request touches, hit or miss; L2 and DRAM pay only for excess sectors that L1 does not hold. Let \
 neighbouring lanes access neighbouring elements: swap the roles of loop and thread index, stage a \
-tile through shared memory, or change the layout.",
+tile through shared memory, or change the layout. Where loaded indices send the lanes anywhere, no order of them helps; but if one \
+index leads to elements in several arrays or planes, these can lie side by side.",
     examples: &[Example {
         fault: "\
 // one station per thread, stored station by station: the lanes of a warp

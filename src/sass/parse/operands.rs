@@ -111,6 +111,7 @@ fn span(slot: Option<Slot>, width: u16, mut add: impl FnMut(Slot)) {
 }
 
 /// How many leading operands an instruction writes.
+#[must_use]
 pub fn destinations(instruction: &Instruction, family: Family) -> usize {
     let kinds: &[Operand] = &instruction.operands;
     let is = |index: usize, kind| kinds.get(index).is_some_and(|operand| operand.kind == kind);

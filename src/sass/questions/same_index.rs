@@ -36,9 +36,12 @@ pub fn elements_of_an_index(
         let Some(way) = ways.of(access) else { continue };
         let index = way.index.iter().copied();
         let of_lanes = places_apart_from(listing, access, index, block, grid) as f64;
-        let elements = of_lanes * ways.planes(access, &way);
+        let turns = ways.planes(access, &way);
+        let elements = of_lanes * turns;
+        // Steps of an unrolled loop go through further planes, each by a pointer of its own.
+        let base = if turns > 1.0 { format!("{:?}", way.last) } else { way.base };
         let key = (kind, way.index);
-        let array = arrays.entry(key.clone()).or_default().entry(way.base).or_default();
+        let array = arrays.entry(key.clone()).or_default().entry(base).or_default();
         *array = array.max(elements);
         members.push((access, key));
     }
@@ -72,6 +75,8 @@ struct Way {
     index: BTreeSet<usize>,
     /// What the index is added to: an array's address.
     base: String,
+    /// The instructions whose results are the address.
+    last: Vec<usize>,
     /// The steps between.
     steps: Vec<usize>,
 }
@@ -90,7 +95,7 @@ struct Operands {
     /// The makers of each operand that goes by values.
     by_values: Vec<Vec<usize>>,
     /// The others, by their makers or by the constant that they are.
-    others: String,
+    others: Vec<String>,
 }
 
 impl<'a> Ways<'a> {
@@ -106,9 +111,10 @@ impl<'a> Ways<'a> {
         let of_pair = sass.uses(access).iter();
         let low =
             of_pair.copied().find(|each| each.role == Role::Address && each.slot.is_general())?;
-        let mut open: Vec<(usize, bool)> =
-            makers(&mut self.reaching, access, low).into_iter().map(|at| (at, false)).collect();
-        let mut way = Way { index: BTreeSet::new(), base: String::new(), steps: Vec::new() };
+        let last = makers(&mut self.reaching, access, low);
+        let mut open: Vec<(usize, bool)> = last.iter().map(|&at| (at, false)).collect();
+        let (index, base, steps) = (BTreeSet::new(), String::new(), Vec::new());
+        let mut way = Way { index, base, last, steps };
         let mut seen = Marks::new(sass.entries.len());
         while let Some((at, has_base)) = open.pop() {
             if !self.by_values[at] || !seen.insert(at) {
@@ -127,7 +133,7 @@ impl<'a> Ways<'a> {
             // A pointer that moves on adds a stride, and what is added before the array's address is a part of the index.
             let is_base = !has_base && !operands.others.is_empty() && !self.carries(at, index);
             if is_base {
-                way.base += &operands.others;
+                way.base += &operands.others.concat();
             }
             open.extend(index.iter().map(|&at| (at, has_base || is_base)));
         }
@@ -141,7 +147,7 @@ impl<'a> Ways<'a> {
         let family = self.listing.sass.entries[at].family;
         for operand in instruction.operands.iter().skip(destinations(&instruction, family)) {
             if operand.kind == OperandKind::Constant {
-                found.others += operand.text;
+                found.others.push(operand.text.to_owned());
                 continue;
             }
             let slot = operand.slot().filter(|slot| !slot.is_predicate());
@@ -151,7 +157,7 @@ impl<'a> Ways<'a> {
             if makers.iter().any(|&maker| self.by_values[maker]) {
                 found.by_values.push(makers);
             } else {
-                found.others += &format!("{makers:?}");
+                found.others.push(format!("{makers:?}"));
             }
         }
         found
@@ -310,6 +316,17 @@ mod tests {
             "as many bytes as the host says"
         );
         assert_eq!(planes("IADD3 R8, P0, R8, 0x4, RZ"), None, "side by side");
+        let unrolled = [
+            ("IMAD.WIDE R8, R6, 0x4, c[0x0][0x210]", 1.0),
+            ("LDG.E R10, desc[UR8][R8.64]", 3.0), // 4
+            ("IADD3 R12, P0, R8, UR4, RZ", 3.0),
+            ("LDG.E R14, desc[UR8][R12.64]", 3.0), // 6
+            ("IADD3 R8, P0, R12, UR4, RZ", 3.0),
+            ("@P1 BRA 0x140", 3.0),
+            ("EXIT", 1.0),
+        ];
+        let found = elements(&[&LOADS[..], &unrolled].concat(), &[4, 6]);
+        assert_eq!(found.into_values().collect::<Vec<_>>(), [6.0; 2], "two planes in a turn");
         assert_eq!(planes("IMAD.WIDE R8, R10, 0x4, c[0x0][0x210]"), None, "a list");
     }
 }

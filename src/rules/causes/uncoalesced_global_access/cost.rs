@@ -54,10 +54,17 @@ pub(super) fn cost(
         // DRAM moves excess at least where it moves more than all addresses need; what lies below
         // that may as well be data fetched once, its excess hits in L2.
         let moved = launch.get(READ).zip(launch.get(WRITTEN));
+        // Scattered sectors come with a neighbour that nobody asked for, which goes with them.
+        let at_most = |moved: f64| {
+            let brings_more = from_l1.is_some_and(|seen| moved > SECTOR_BYTES * seen);
+            if brings_more { 1.0 } else { l2_share }
+        };
         let dram_share = moved
             .map(|(read, written)| read + written)
             .filter(|&moved| moved > 0.0)
-            .map_or(l2_share, |moved| (1.0 - SECTOR_BYTES * ideal / moved).clamp(0.0, l2_share));
+            .map_or(l2_share, |moved| {
+                (1.0 - SECTOR_BYTES * ideal / moved).clamp(0.0, at_most(moved))
+            });
         removed.push((Term::Dram, dram_share));
     }
     // A dense request brings its sectors four at a time.

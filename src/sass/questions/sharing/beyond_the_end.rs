@@ -118,7 +118,9 @@ impl Bounded {
             let filled = parts.iter().map(|&at| room(at) * (1.0 - self.wasted[at])).sum();
             let shorter = Shorter::of(now, filled);
             let goes = shorter.map_or(0.0, Shorter::goes);
-            parts.iter().for_each(|&at| self.wasted[at] *= goes);
+            for &at in parts {
+                self.wasted[at] *= goes;
+            }
             longest = longest.into_iter().chain(shorter).max_by(|a, b| a.now.total_cmp(&b.now));
         }
         // Threads of the shorter tile.

@@ -5,7 +5,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locati
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::linear_scans::{LinearScan, linear_scans};
+use crate::sass::questions::linear_scans::{Asks, LinearScan, linear_scans};
 use crate::sass::questions::linear_searches::{LinearSearch, linear_searches};
 use crate::text::count;
 
@@ -32,7 +32,8 @@ offsets. Walking along the list, it waits for each value before it can go on: on
 Halving the list in each step finds the place among a thousand offsets in ten loads; a kernel that writes each element's \
 place once, or a grid with an index for the sequence, leaves no search at all. The rule looks for loops that load, compare by \
 order with a value that stays, count, and do nothing else. They may end at the first value beyond, or go through the whole list to \
-count the entries up to a value of each lane's own, or to keep the last of them, as loops in Triton do. The estimate keeps the \
+count the entries up to a value of each lane's own, or to keep the last of them, as loops in Triton do; or they keep the entry that is \
+nearest to such a value. The estimate keeps the \
 steps of a binary search.",
     examples: &[Example {
         fault: "\
@@ -161,6 +162,9 @@ fn of_walk(walk: &LinearSearch, at: &str) -> (String, String, f64, f64) {
 /// The same of a loop that goes through the whole list.
 fn of_scan(scan: &LinearScan, at: &str) -> (String, String, f64, f64) {
     let (entries, steps) = (scan.entries, halvings_of_all(scan.entries));
+    if scan.asks == Asks::Nearest {
+        return of_nearest(entries, steps, at);
+    }
     let message = format!(
         "The loop at {at} holds each lane's own value against all {} entries of a list, and only counts the entries on one side of it \
          or keeps the last of them.",
@@ -170,6 +174,22 @@ fn of_scan(scan: &LinearScan, at: &str) -> (String, String, f64, f64) {
         "If the entries ascend, as offsets do, halve the list in each step at {at}: {} steps in place of {} comparisons. Entries in \
          another order can be sorted once, where a number is all that is asked for. Without a search: count the entries that begin \
          at each place (a histogram), and let a prefix sum over the places give each its number.",
+        count(steps),
+        count(entries.round()),
+    );
+    (message, hint, entries, steps)
+}
+
+/// The same of a loop that looks for the nearest entry.
+fn of_nearest(entries: f64, steps: f64, at: &str) -> (String, String, f64, f64) {
+    let message = format!(
+        "The loop at {at} takes the distance of each lane's own value from all {} entries of a list, only to keep the nearest.",
+        count(entries.round()),
+    );
+    let hint = format!(
+        "If the entries ascend, as the values of a code do, halve the list in each step at {at} and compare the two neighbours of the \
+         place at the end: {} steps in place of {} distances. Entries in another order can be sorted once, with their numbers beside \
+         them. Where the entries follow a formula, its inverse gives the number without a list.",
         count(steps),
         count(entries.round()),
     );

@@ -76,12 +76,6 @@ pub enum How {
 /// The part of the last turn with data that is off on average.
 pub const LAST_TURN: f64 = 0.5;
 
-/// The instructions of these loops that go with their empty turns.
-#[must_use]
-pub fn in_empty_turns(listing: &Listing) -> Vec<usize> {
-    empty_turns(listing).into_iter().flat_map(|of| of.going).map(|(at, _)| at).collect()
-}
-
 /// The innermost loops some of whose turns load nothing.
 #[must_use]
 pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
@@ -110,6 +104,12 @@ pub fn empty_turns(listing: &Listing) -> Vec<EmptyTurns> {
     }
     let found = window_turns(listing);
     if found.is_empty() { zeroed_turns(listing) } else { found }
+}
+
+/// All instructions that are executed in such turns for nothing.
+#[must_use]
+pub fn in_empty_turns(listing: &Listing) -> Vec<usize> {
+    empty_turns(listing).into_iter().flat_map(|of| of.going).map(|(at, _)| at).collect()
 }
 
 /// The loops whose loads a comparison of the counter switches off.

@@ -27,9 +27,12 @@ pub fn elements_of_an_index(
     sent: &[usize],
     [block, grid]: [[u32; 3]; 2],
 ) -> BTreeMap<usize, f64> {
+    if sent.is_empty() {
+        return BTreeMap::new();
+    }
     let mut ways = Ways::new(listing);
     // By kind, width and index: the arrays, each with how many elements of it turns go through.
-    let mut arrays: BTreeMap<(Kind, BTreeSet<usize>), BTreeMap<String, f64>> = BTreeMap::new();
+    let mut arrays: BTreeMap<(Kind, BTreeSet<usize>), BTreeMap<Vec<Origin>, f64>> = BTreeMap::new();
     let mut members = Vec::new();
     for &access in sent {
         let Some(kind) = Kind::of(listing, access) else { continue };
@@ -39,7 +42,7 @@ pub fn elements_of_an_index(
         let turns = ways.planes(access, &way);
         let elements = of_lanes * turns;
         // Steps of an unrolled loop go through further planes, each by a pointer of its own.
-        let base = if turns > 1.0 { format!("{:?}", way.last) } else { way.base };
+        let base = if turns > 1.0 { vec![Origin::Made(way.last)] } else { way.base };
         let key = (kind, way.index);
         let array = arrays.entry(key.clone()).or_default().entry(base).or_default();
         *array = array.max(elements);
@@ -69,12 +72,21 @@ impl Kind {
     }
 }
 
+/// Where an operand comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin<'a> {
+    /// These instructions make it.
+    Made(Vec<usize>),
+    /// It is a constant of the launch.
+    Constant(&'a str),
+}
+
 /// The way from an address back to the index in it.
-struct Way {
+struct Way<'a> {
     /// The instructions whose results are the index.
     index: BTreeSet<usize>,
     /// What the index is added to: an array's address.
-    base: String,
+    base: Vec<Origin<'a>>,
     /// The instructions whose results are the address.
     last: Vec<usize>,
     /// The steps between.
@@ -91,11 +103,11 @@ struct Ways<'a> {
 
 /// What an instruction works on, apart from numbers in the code.
 #[derive(Default)]
-struct Operands {
+struct Operands<'a> {
     /// The makers of each operand that goes by values.
     by_values: Vec<Vec<usize>>,
-    /// The others, by their makers or by the constant that they are.
-    others: Vec<String>,
+    /// The others.
+    others: Vec<Origin<'a>>,
 }
 
 impl<'a> Ways<'a> {
@@ -106,14 +118,14 @@ impl<'a> Ways<'a> {
     }
 
     /// The way back from an access; `None` where no index is found.
-    fn of(&mut self, access: usize) -> Option<Way> {
+    fn of(&mut self, access: usize) -> Option<Way<'a>> {
         let sass = self.listing.sass;
         let of_pair = sass.uses(access).iter();
         let low =
             of_pair.copied().find(|each| each.role == Role::Address && each.slot.is_general())?;
         let last = makers(&mut self.reaching, access, low);
         let mut open: Vec<(usize, bool)> = last.iter().map(|&at| (at, false)).collect();
-        let (index, base, steps) = (BTreeSet::new(), String::new(), Vec::new());
+        let (index, base, steps) = (BTreeSet::new(), Vec::new(), Vec::new());
         let mut way = Way { index, base, last, steps };
         let mut seen = Marks::new(sass.entries.len());
         while let Some((at, has_base)) = open.pop() {
@@ -133,21 +145,21 @@ impl<'a> Ways<'a> {
             // A pointer that moves on adds a stride, and what is added before the array's address is a part of the index.
             let is_base = !has_base && !operands.others.is_empty() && !self.carries(at, index);
             if is_base {
-                way.base += &operands.others.concat();
+                way.base.extend(operands.others);
             }
             open.extend(index.iter().map(|&at| (at, has_base || is_base)));
         }
         (!way.index.is_empty()).then_some(way)
     }
 
-    fn operands(&mut self, at: usize) -> Operands {
+    fn operands(&mut self, at: usize) -> Operands<'a> {
         let mut found = Operands::default();
         let Some(instruction) = Instruction::parse(self.listing.text(at)) else { return found };
         let uses = self.listing.sass.uses(at);
         let family = self.listing.sass.entries[at].family;
         for operand in instruction.operands.iter().skip(destinations(&instruction, family)) {
             if operand.kind == OperandKind::Constant {
-                found.others.push(operand.text.to_owned());
+                found.others.push(Origin::Constant(operand.text));
                 continue;
             }
             let slot = operand.slot().filter(|slot| !slot.is_predicate());
@@ -157,7 +169,7 @@ impl<'a> Ways<'a> {
             if makers.iter().any(|&maker| self.by_values[maker]) {
                 found.by_values.push(makers);
             } else {
-                found.others.push(format!("{makers:?}"));
+                found.others.push(Origin::Made(makers));
             }
         }
         found
@@ -206,26 +218,15 @@ fn by_values(listing: &Listing, reaching: &mut Reaching) -> Marks {
         let family = sass.entries[at].family;
         matches!(family, Family::Integer | Family::IntegerMultiply | Family::Move | Family::Convert)
     };
-    let open: Vec<usize> = (0..sass.entries.len()).filter(|&at| is_open(at)).collect();
-    // Around loops, values come from below.
-    loop {
-        let mut is_new = false;
-        for &at in &open {
-            let data = |each: &&Use| each.role == Role::Data && each.slot.is_general();
-            if !found[at]
-                && sass
-                    .uses(at)
-                    .iter()
-                    .filter(data)
-                    .any(|each| reaching.definitions(at, *each).any(|maker| found[maker as usize]))
-            {
-                is_new |= found.insert(at);
-            }
-        }
-        if !is_new {
-            return found;
-        }
-    }
+    let open = Marks::of(sass.entries.len(), is_open);
+    found.spread(&open, |at, found| {
+        let data = |each: &&Use| each.role == Role::Data && each.slot.is_general();
+        sass.uses(at).iter().filter(data).any(|each| {
+            let mut by = reaching.definitions(at, *each);
+            by.any(|by| found[by as usize])
+        })
+    });
+    found
 }
 
 #[cfg(test)]

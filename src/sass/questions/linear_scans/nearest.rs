@@ -149,8 +149,11 @@ impl Look<'_> {
                 let mut fits = all.all(|by| {
                     matches!(part(by), Some(Part::Difference | Part::Choice)) && self.own[by]
                 });
-                fits &= makers.iter().any(|(_, by)| {
-                    !by.is_empty() && by.iter().all(|&by| part(by) == Some(Part::Difference))
+                // A distance, with the smallest so far.
+                fits &= [Part::Difference, Part::Choice].iter().all(|&kind| {
+                    makers.iter().any(|(_, by)| {
+                        !by.is_empty() && by.iter().all(|&by| part(by) == Some(kind))
+                    })
                 });
                 is_distance && fits
             }
@@ -205,6 +208,7 @@ mod tests {
         assert!(is_none((4, "FADD R2, R2, -R0")), "a sum");
         assert!(is_none((4, "FFMA R2, R16, R0, R2")), "a product");
         assert!(is_none((5, "FSETP.GEU.AND P0, PT, R2, R8, PT")), "the smallest difference");
+        assert!(is_none((5, "FSETP.GEU.AND P0, PT, |R2|, R17, PT")), "the last within a distance");
         assert!(is_none((3, "LDG.E R0, desc[UR6][R12.64+R15]")), "each lane its own entries");
         assert!(is_none((8, "IADD3 R6, R6, R9, RZ")), "a walk");
         assert!(is_none((9, "STG.E desc[UR6][R4.64], R2")), "distances are stored");

@@ -1,4 +1,4 @@
-//! What a launch is given: the words of its parameters that may be addresses in a device's memory.
+//! What a launch is given: the words of its parameters that may be addresses in a device's memory, and which parameters they are.
 //!
 //! Launches that follow one another over the same memory could be one. Which parameters a kernel has the driver says from CUDA
 //! 12.4 on; with an older one nothing is written.
@@ -16,7 +16,8 @@ pub const KIND: u32 = 1001;
 /// So many launches are looked at, the first ones: at most 2 MB.
 const MOST_LAUNCHES: u32 = 16_384;
 
-/// Words of a launch that are written.
+/// Words of a launch that are written, each behind where it stands: the number of its parameter, and its offset among the bytes
+/// of all, 32 bits each.
 const MOST_WORDS: usize = 16;
 
 /// Addresses of a device's memory lie between these: above what 32 bits count, and within what a pointer can hold.
@@ -40,19 +41,18 @@ pub unsafe fn record(output: &Output, correlation: u32, number: u32, arguments: 
     let Some(launch) = (unsafe { Launch::of(number, arguments) }) else { return };
     let Some(driver) = Driver::kept() else { return };
     let Some((function, _)) = driver.function(launch.function) else { return };
-    let mut words = [0_u64; MOST_WORDS];
+    let mut words = [[0_u64; 2]; MOST_WORDS];
     let mut used = 0;
     // SAFETY: the launch is about to be made.
     unsafe {
-        launch.each_parameter(driver, function, |_, _, bytes| {
-            for word in bytes.chunks_exact(8) {
+        launch.each_parameter(driver, function, |number, offset, bytes| {
+            for (word, within) in bytes.chunks_exact(8).zip((0_usize..).step_by(8)) {
                 let word = word.try_into().map_or(0, u64::from_le_bytes);
-                let is_known = words.iter().take(used).any(|known| *known == word);
-                if !(LEAST_ADDRESS..BEYOND_ADDRESSES).contains(&word) || is_known {
+                if !(LEAST_ADDRESS..BEYOND_ADDRESSES).contains(&word) {
                     continue;
                 }
                 if let Some(place) = words.get_mut(used) {
-                    *place = word;
+                    *place = [(number as u64) << 32 | (offset + within) as u64, word];
                     used += 1;
                 }
             }

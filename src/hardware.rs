@@ -1,5 +1,15 @@
 //! What all CUDA devices have alike.
 
+/// Where a launch's parameters begin in constant bank 0, on a device with this compute capability (what ptxas 13.0 emits from 7.5 to
+/// 12.0).
+pub(crate) const fn first_parameter((major, _): (u32, u32)) -> u32 {
+    match major {
+        ..=8 => 0x160,
+        9 => 0x210,
+        _ => 0x380,
+    }
+}
+
 /// Lanes of a warp.
 pub(crate) const WARP_LANES: f64 = 32.0;
 

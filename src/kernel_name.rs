@@ -49,6 +49,18 @@ pub(crate) fn base(name: &str) -> String {
     Parts::new(&readable(name)).base.to_owned()
 }
 
+/// True where a kernel's name says that the parameter with this number, counted from 0, points to what the kernel only reads.
+#[must_use]
+pub(crate) fn only_reads(name: &str, parameter: usize) -> bool {
+    let name = readable(name);
+    let parameters = Parts::new(&name).parameters.map(split_arguments).unwrap_or_default();
+    let pointer =
+        parameters.get(parameter).map(|text| text.trim_end_matches("__restrict__").trim());
+    let Some(pointee) = pointer.and_then(|text| text.strip_suffix('*')) else { return false };
+    let is_pointer = pointee.contains('*');
+    pointee.trim_end().ends_with("const") || !is_pointer && pointee.starts_with("const ")
+}
+
 /// True where two names are of one kernel, however each is spelled. A name of which only one spelling has
 /// template arguments or parameters (`--print-kernel-base function`) is the same kernel's.
 #[must_use]
@@ -282,6 +294,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_pointer_to_constants_is_only_read() {
+        let name =
+            "keys(int const*, unsigned long*, const float *, float* const*, const float **, int)";
+        let found: Vec<bool> = (0..7).map(|parameter| only_reads(name, parameter)).collect();
+        assert_eq!(found, [true, false, true, true, false, false, false]);
+        assert!(only_reads("_Z5scalePKfPf", 0) && !only_reads("_Z5scalePKfPf", 1));
+        assert!(!only_reads("add_kernel", 0), "Triton's names have no parameters");
+    }
 
     #[test]
     fn one_kernel_is_known_in_every_spelling() {

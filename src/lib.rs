@@ -96,6 +96,7 @@ pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gate;
+mod handed_on;
 mod hardware;
 pub mod history;
 mod includes;

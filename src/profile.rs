@@ -148,7 +148,9 @@ impl Profile {
         let surveyed = self.folder.as_deref().map(program::read).transpose()?.flatten();
         let launches = diagnosed(&self.frames, &mut said, |launch| {
             launch.is_alone = is_alone;
-            launch.in_a_row = surveyed.as_ref().map_or(0, |program| program.in_a_row(&launch.row));
+            let Some(program) = &surveyed else { return };
+            launch.in_a_row = program.in_a_row(&launch.row);
+            launch.neighbours = program.neighbours(&launch.row);
         })?;
         Ok(self.document(launches, said, surveyed, ladder))
     }

@@ -169,7 +169,7 @@ fn blamed(passes: &[Pass], goes: &[[f64; 2]]) -> Blamed {
 mod tests {
     use crate::around::testing::{Made, US, of, rules, saved};
     use crate::survey::memory::{Change, Memory, kind};
-    use crate::survey::samples::shape;
+    use crate::survey::samples::{arguments, shape};
 
     const MB: u64 = 1_000_000;
 
@@ -186,7 +186,7 @@ mod tests {
         for (shape, us, buffers) in launches {
             made.launch(*shape, us * US);
             let correlation = made.process.kernels.last().unwrap().place.correlation;
-            let words = buffers.iter().map(|&buffer| address(buffer)).collect();
+            let words = arguments(buffers.iter().map(|&buffer| address(buffer)));
             made.process.arguments.insert(correlation, words);
         }
         made

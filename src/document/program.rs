@@ -11,8 +11,10 @@ use super::{Document, LaunchReport};
 use crate::around::{self, lanes};
 use crate::export::LaunchRow;
 use crate::finding::{Estimate, Evidence};
+use crate::handed_on::Neighbours;
 use crate::survey::Survey;
 use crate::survey::group::{Group, most_reached};
+use crate::survey::handed_on::neighbours;
 use crate::survey::in_a_row::in_a_row;
 use crate::survey::memory::Reach;
 
@@ -181,6 +183,13 @@ impl Program {
         }
     }
 
+    /// Says what each group's launches share with those beside them; the groups are those of the survey.
+    pub(crate) fn add_neighbours(&mut self, survey: &Survey, groups: &[Group]) {
+        for (group, found) in self.groups.iter_mut().zip(neighbours(survey, groups)) {
+            (group.before, group.after) = (found.before, found.after);
+        }
+    }
+
     /// The share of the program's time in which kernels run, 0 to 1: what a share of the kernels' time is
     /// multiplied with to be one of the program's.
     #[must_use]
@@ -211,6 +220,18 @@ impl SurveyedProgram {
         let alike = self.program.groups.iter().filter(is_alike);
         // Where some take longer than others, what holds for all.
         alike.map(|group| group.in_a_row.unwrap_or(1)).min().unwrap_or(1)
+    }
+
+    /// What launches of this kernel, grid and block share with those beside them; of several kinds, what those share that take most
+    /// of the time.
+    #[must_use]
+    pub(crate) fn neighbours(&self, launch: &LaunchRow) -> Neighbours {
+        let mut groups = self.program.groups.iter();
+        let group = groups.find(|group| group.fits(&launch.kernel, launch.grid, launch.block));
+        group.map_or_else(Neighbours::default, |group| Neighbours {
+            before: group.before.clone(),
+            after: group.after.clone(),
+        })
     }
 
     /// The group of each profiled launch, in the report's order. Where what was profiled is what was chosen,
@@ -300,6 +321,8 @@ mod tests {
             residency: None,
             reachable_bytes: None,
             in_a_row: None,
+            before: None,
+            after: None,
         }
     }
 

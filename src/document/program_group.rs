@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::residency::residency;
+use crate::handed_on::HandedOn;
 use crate::kernel_name;
 use crate::survey::Survey;
 use crate::survey::group::Group;
@@ -40,6 +41,13 @@ pub struct ProgramGroup {
     /// where none do, or where it is not known what memory they were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_a_row: Option<u64>,
+    /// What the launch before each may have stored, and it is given as well; null where the launches have no such neighbour in
+    /// common, or where it is not known what memory they were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<HandedOn>,
+    /// What it may store itself for the launch behind it, and for no later one; null likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<HandedOn>,
 }
 
 impl ProgramGroup {
@@ -58,6 +66,8 @@ impl ProgramGroup {
             residency: GroupResidency::of(survey, group),
             reachable_bytes: None,
             in_a_row: None,
+            before: None,
+            after: None,
         }
     }
 

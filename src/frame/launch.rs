@@ -9,6 +9,7 @@ use super::{Frames, read};
 use crate::device::{DeviceFacts, Quantity};
 use crate::error::Result;
 use crate::export::{LaunchRow, NcuRuleRow, SourceRow};
+use crate::handed_on::Neighbours;
 use crate::metric;
 use crate::metric::stall::StallReason;
 use crate::sass::{Facts, Family, Listing, Mix, Sass, Space, Turns};
@@ -33,6 +34,8 @@ pub struct Launch {
     /// How many such launches the program makes in a row, each with memory of its own; 0 or 1 where it makes none, or where that
     /// is not known.
     pub in_a_row: u64,
+    /// What it shares with the launches beside it; nothing where that is not known.
+    pub neighbours: Neighbours,
     /// True where it is known that the whole run launched nothing else.
     pub is_alone: bool,
     values: HashMap<&'static str, f64>,

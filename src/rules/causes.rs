@@ -18,6 +18,7 @@ pub mod uncoalesced_global_access;
 pub mod low_memory_parallelism;
 pub mod state_in_memory;
 pub mod values_written_back;
+pub mod intermediate_in_memory;
 pub mod missing_data_reuse;
 pub mod shared_bank_conflicts;
 pub mod shared_memory_pressure;

@@ -55,6 +55,7 @@ mod statements;
 pub mod sums_of_products;
 pub mod swap;
 pub mod thread_bits;
+pub mod through_parameters;
 pub mod tables;
 pub mod vector_products;
 pub mod waits_for_few;

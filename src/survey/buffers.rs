@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::memory::Memory;
-use super::record::{Kernel, Process};
+use super::record::{Argument, Kernel, Process};
 
 /// A launch's words are recorded up to so many; of one with more, some are missing.
 const MOST_WORDS: usize = 16;
@@ -23,7 +23,7 @@ pub struct Buffer {
 /// What the launches of a process were given.
 pub struct Buffers<'a> {
     memory: &'a Memory,
-    words: &'a HashMap<u32, Vec<u64>>,
+    words: &'a HashMap<u32, Vec<Argument>>,
     /// Where buffers begin.
     begins: BTreeSet<u64>,
 }
@@ -32,7 +32,7 @@ impl<'a> Buffers<'a> {
     /// Of a process.
     #[must_use]
     pub fn new(process: &'a Process) -> Self {
-        let begins = process.arguments.values().flatten().copied().collect();
+        let begins = process.arguments.values().flatten().map(|each| each.word).collect();
         Self { memory: &process.memory, words: &process.arguments, begins }
     }
 
@@ -40,15 +40,23 @@ impl<'a> Buffers<'a> {
     /// launches, or with too many pointers.
     #[must_use]
     pub fn of(&self, kernel: &Kernel) -> Option<Vec<Buffer>> {
+        let mut buffers: Vec<Buffer> =
+            self.arguments_of(kernel)?.into_iter().map(|(_, buffer)| buffer).collect();
+        buffers.sort_by_key(|buffer| buffer.address);
+        buffers.dedup();
+        (!buffers.is_empty()).then_some(buffers)
+    }
+
+    /// The same in the order of the parameters, each with the word that points there.
+    #[must_use]
+    pub fn arguments_of(&self, kernel: &Kernel) -> Option<Vec<(Argument, Buffer)>> {
         let words =
             self.words.get(&kernel.place.correlation).filter(|_| kernel.place.graph == 0)?;
         if words.len() >= MOST_WORDS {
             return None;
         }
-        let mut buffers: Vec<Buffer> =
-            words.iter().filter_map(|&word| self.at(word, kernel.span.start)).collect();
-        buffers.sort_by_key(|buffer| buffer.address);
-        (!buffers.is_empty()).then_some(buffers)
+        let at = |each: &Argument| Some((*each, self.at(each.word, kernel.span.start)?));
+        Some(words.iter().filter_map(at).collect())
     }
 
     fn at(&self, address: u64, time: u64) -> Option<Buffer> {
@@ -62,15 +70,16 @@ impl<'a> Buffers<'a> {
 mod tests {
     use super::*;
     use crate::survey::memory::{Change, kind};
-    use crate::survey::samples::{process, shape};
+    use crate::survey::samples::{arguments, process, shape};
 
     #[test]
     fn a_buffer_ends_where_the_next_begins_or_its_allocation_ends() {
         let mut process = process(&[shape("a", 10)], &[(0, 100), (0, 100)]);
         let pool = Change::new(1, 0x1_0000_0000, 0x1000, 0, 1, kind::DEVICE);
         process.memory = Memory::new(pool.into_iter().collect());
-        process.arguments.insert(1, vec![0x1_0000_0400, 0x2_0000_0000, 0x1_0000_0000]);
-        process.arguments.insert(2, vec![0x7_0000_0000]);
+        let words = [0x1_0000_0400, 0x2_0000_0000, 0x1_0000_0000, 0x1_0000_0400];
+        process.arguments.insert(1, arguments(words));
+        process.arguments.insert(2, arguments([0x7_0000_0000]));
         let buffers = Buffers::new(&process);
         let of_first = buffers.of(&process.kernels[0]).unwrap();
         let expected = [(0x1_0000_0000, 0x400), (0x1_0000_0400, 0xc00)];

@@ -8,7 +8,8 @@ use std::path::Path;
 use super::callers::{Callers, Stacks};
 use super::memory::{Change, Memory};
 use super::record::{
-    Call, Compilation, Copy, Device, Fill, Kernel, Migration, Place, Process, Shape, Span, Wait,
+    Argument, Call, Compilation, Copy, Device, Fill, Kernel, Migration, Place, Process, Shape,
+    Span, Wait,
 };
 use crate::error::{Error, Result};
 use crate::rank::Rank;
@@ -250,8 +251,8 @@ impl Reader {
             16 => self.stacks.executable(fields.u64()),
             17 => {
                 let correlation = fields.u64() as u32;
-                let words = fields.0.chunks_exact(8).filter_map(|word| word.try_into().ok());
-                process.arguments.insert(correlation, words.map(u64::from_le_bytes).collect());
+                let words = fields.0.chunks_exact(16).filter_map(|word| word.try_into().ok());
+                process.arguments.insert(correlation, words.map(argument).collect());
             }
             // A newer library than this reader can't be: both are in one binary.
             _ => {}
@@ -312,6 +313,13 @@ fn in_order<K, V>(numbered: HashMap<K, u32>, made: impl Fn(K) -> V) -> Vec<V> {
     let mut keys: Vec<(K, u32)> = numbered.into_iter().collect();
     keys.sort_by_key(|(_, number)| *number);
     keys.into_iter().map(|(key, _)| made(key)).collect()
+}
+
+/// A word of a launch's parameters, behind where it stands.
+fn argument(bytes: [u8; 16]) -> Argument {
+    let bytes = u128::from_le_bytes(bytes);
+    let [offset, parameter, word] = [0, 32, 64].map(|by| (bytes >> by) as u64);
+    Argument { parameter: parameter as u32, offset: offset as u32, word }
 }
 
 /// A function's name without what CUPTI appends: `cudaMalloc_v3020` is `cudaMalloc`, `cuMemcpyHtoD_v2_ptds`

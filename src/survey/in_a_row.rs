@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::Survey;
 use super::buffers::Buffers;
 use super::group::Group;
-use super::record::{Kernel, Place, Process};
+use super::in_order::in_order;
+use super::record::{Kernel, Process};
 
 /// How many such launches follow one another on a stream, for each of some groups: of the group's launches, half are among so many or
 /// more. 1 where they share memory, so that one may need what another made, and where it is not known what they were given.
@@ -30,17 +31,7 @@ pub fn in_a_row(survey: &Survey, groups: &[Group]) -> Vec<u64> {
 /// For each launch of a process that is not alone, how many there are in its row, by its place among the process's kernels. What is
 /// copied or filled on the stream meanwhile ends a row: the next launch may wait for it.
 fn of_process(process: &Process) -> HashMap<u32, u64> {
-    let stream = |place: &Place| (place.device, place.context, place.stream);
-    let kernels = process
-        .kernels
-        .iter()
-        .zip(0..)
-        .map(|(kernel, at)| (stream(&kernel.place), kernel.span.start, Some((at, kernel))));
-    let copies = process.copies.iter().map(|copy| (stream(&copy.place), copy.span.start, None));
-    let fills = process.fills.iter().map(|fill| (stream(&fill.place), fill.span.start, None));
-    let mut order: Vec<(_, u64, Option<(u32, &Kernel)>)> =
-        kernels.chain(copies).chain(fills).collect();
-    order.sort_by_key(|(stream, start, _)| (*stream, *start));
+    let order = in_order(process);
     let shape = |launch: &Option<(u32, &Kernel)>| launch.map(|(_, kernel)| kernel.shape);
     let buffers = Buffers::new(process);
     let mut counts = HashMap::new();
@@ -73,7 +64,7 @@ mod tests {
     use super::*;
     use crate::survey::memory::{Change, Memory, kind};
     use crate::survey::record::Fill;
-    use crate::survey::samples::{process, shape};
+    use crate::survey::samples::{arguments, process, shape};
 
     /// Launches with these shapes and buffers.
     fn made(launches: &[(u32, &[u64])]) -> Process {
@@ -84,7 +75,7 @@ mod tests {
         process.memory = Memory::new(pool.into_iter().collect());
         for (number, (_, given)) in (1..).zip(launches) {
             let words = given.iter().map(|buffer| 0x1_0000_0000 + buffer * 0x100);
-            process.arguments.insert(number, words.collect());
+            process.arguments.insert(number, arguments(words));
         }
         process
     }

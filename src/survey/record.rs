@@ -62,7 +62,7 @@ pub struct Process {
     /// Code compiled or loaded from the cache at run time.
     pub compilations: Vec<Compilation>,
     /// The words among the parameters of launches that may be addresses, by the launch's correlation.
-    pub arguments: HashMap<u32, Vec<u64>>,
+    pub arguments: HashMap<u32, Vec<Argument>>,
     /// Who made its calls, of some of them.
     pub callers: Callers,
     /// How much memory it had allocated, over time.
@@ -105,6 +105,17 @@ impl Process {
         self.fills.retain(|fill| !is_out(&fill.span));
         (before - self.device_spans().count()) as u64
     }
+}
+
+/// A word of a launch's parameters that may be an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// Which parameter it is of, counted from 0.
+    pub parameter: u32,
+    /// Where it stands among the bytes of all parameters.
+    pub offset: u32,
+    /// The word.
+    pub word: u64,
 }
 
 /// All that launches of one kind have in common.

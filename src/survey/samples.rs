@@ -1,6 +1,6 @@
 //! Surveys for tests.
 
-use super::record::{Kernel, Place, Process, Shape, Span};
+use super::record::{Argument, Kernel, Place, Process, Shape, Span};
 
 /// A shape of a kernel with this grid.
 pub(crate) fn shape(kernel: &str, grid: u32) -> Shape {
@@ -13,6 +13,12 @@ pub(crate) fn shape(kernel: &str, grid: u32) -> Shape {
         dynamic_shared: 0,
         local: 0,
     }
+}
+
+/// Words as a launch's parameters, of 8 bytes each.
+pub(crate) fn arguments(words: impl IntoIterator<Item = u64>) -> Vec<Argument> {
+    let at = |(parameter, word)| Argument { parameter, offset: 8 * parameter, word };
+    (0..).zip(words).map(at).collect()
 }
 
 /// A process that launches kernels, given as indices of shapes and durations, one after another without

@@ -181,6 +181,8 @@ mod tests {
             residency: None,
             reachable_bytes: None,
             in_a_row: None,
+            before: None,
+            after: None,
         };
         let launch = |factor| {
             samples::launch("k", 1.0, 0.5, vec![samples::finding(1, "partial-wave", factor)])

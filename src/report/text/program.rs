@@ -149,6 +149,8 @@ mod tests {
             residency: None,
             reachable_bytes: None,
             in_a_row: None,
+            before: None,
+            after: None,
         }
     }
 

@@ -1,0 +1,338 @@
+//! What one kernel stores, and the next one loads at once.
+
+use crate::evidence::modeled_launch::place;
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::finding::Evidence;
+use crate::frame::Reads;
+use crate::handed_on::HandedOn;
+use crate::hardware::{SECTOR_BYTES, first_parameter};
+use crate::kernel_name::short;
+use crate::model::Effect;
+use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::sass::questions::through_parameters::through;
+use crate::sass::{Family, Listing};
+use crate::term::Term;
+use crate::text::{bytes, percent};
+
+const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
+const READ: &str = "dram__bytes_read.sum";
+const WRITTEN: &str = "dram__bytes_write.sum";
+
+/// How often the next kernel may read it.
+const READINGS: Threshold = Threshold {
+    what: "times that L2 delivers what the kernel before has stored, for one kernel to do the work of both, at most",
+    value: 2.0,
+    unit: "time",
+    source: "derivation: a kernel for both uses an element where it is made, and along the edges of tiles makes it twice at most; what is \
+             fetched more often serves many blocks, each of which would have to make it for itself",
+};
+
+/// What L2 may hold from one kernel to the next.
+const HELD: Threshold = Threshold {
+    what: "constant: bytes that L2 may still hold when the next kernel begins, at most; of more, most comes from DRAM",
+    value: 50e6,
+    unit: "byte",
+    source: "the L2 of an H100 (NVIDIA, H100 Tensor Core GPU Architecture, 2022); it only widens the range",
+};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "intermediate-in-memory",
+    kind: Kind::Cause,
+    summary: "the kernel loads what the kernel before it has just stored, or stores what only the next one loads",
+    explanation: "\
+Two kernels that run one after the other pass what lies between them through memory: the first stores it, the second loads it again. As one \
+kernel they would keep it in registers, or in shared memory where neighbouring elements are needed. A survey of the program tells which \
+pointers each launch was given; the instructions tell what goes through these pointers. Counted are loads of what the kernel before on the \
+stream may have written, and stores of what the next kernel is given but no later one. Where L2 delivers it more than twice, many blocks need each \
+element, and it is not counted. Fusing is not possible where an element of the second kernel needs all of the first one's results, as a \
+normalization needs the whole sum.",
+    examples: &[Example {
+        fault: "\
+cells<<<grid, 256>>>(points, ijk, n);  // stores 12 bytes per point
+keys<<<grid, 256>>>(ijk, key, n);      // loads them again",
+        repair: "\
+__global__ void keys(const float3* points, long* key, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) key[i] = key_of(cell_of(points[i]));
+}",
+        note: "\
+The first kernel's work moves to where its result is used, and 24 bytes per point need not be moved at all. What \
+something else reads as well must still be stored.",
+    }],
+    section: "MemoryWorkloadAnalysis",
+    thresholds: &[MATTERS_LIMIT, READINGS, HELD],
+    needs: &[ISSUE_BUSY],
+    sharpened_by: &[Reads::always(&[FROM_L1, READ, WRITTEN])],
+    source_page: SourcePage::Needed,
+    unrecorded: Some(
+        "only the survey of a program tells which memory its launches share, and a ladder's steps are not surveyed; seen on a \
+         program of other people",
+    ),
+    explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
+    in_triton: "\
+put the body of the one kernel into the other, so that the tile stays in registers between them; torch.compile does so for chains of \
+elementwise operations and the reductions behind them.",
+    check,
+    ..Rule::DEFAULT
+};
+
+/// What goes to or comes from a kernel beside this one.
+struct Passed<'a> {
+    with: &'a HandedOn,
+    /// The loads or stores.
+    accesses: Vec<usize>,
+    /// The share of each that one kernel for both would do without, 0 to 1; what remains goes through shared memory.
+    once: f64,
+    /// Sectors that L2 delivers or takes for it.
+    sectors: f64,
+}
+
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let neighbours = &launch.profile.neighbours;
+    if neighbours.before.is_none() && neighbours.after.is_none() {
+        return None;
+    }
+    let listing = launch.profile.listing()?;
+    let asked = launch.get(FROM_L1).filter(|&asked| asked > 0.0)?;
+    let traffic = Traffic::new(&listing, asked);
+    let begin = first_parameter(launch.profile.row.compute_capability?);
+    let loaded =
+        neighbours.before.as_ref().and_then(|with| passed(&listing, &traffic, with, begin, false));
+    let stored =
+        neighbours.after.as_ref().and_then(|with| passed(&listing, &traffic, with, begin, true));
+    if loaded.is_none() && stored.is_none() {
+        return None;
+    }
+    let effect = effect(launch, &traffic, loaded.as_ref(), stored.as_ref())?;
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let accesses: Vec<usize> =
+        [&loaded, &stored].into_iter().flatten().flat_map(|it| it.accesses.clone()).collect();
+    let weight = |at: usize| if accesses.contains(&at) { sectors(&listing, at) } else { 0.0 };
+    let locations = locations(launch, listing, weight, "sectors of what goes through memory");
+    let at = place(&locations, "its accesses");
+    let gone: f64 = [&loaded, &stored].into_iter().flatten().map(|it| it.sectors).sum();
+    Some(Draft {
+        message: message(loaded.as_ref(), stored.as_ref(), (gone / asked).min(1.0)),
+        evidence: vec![Evidence::new(
+            "sectors that go through memory between kernels",
+            gone,
+            "sector",
+        )],
+        hint: hint(loaded.as_ref(), stored.as_ref(), &at),
+        locations,
+        effect,
+    })
+}
+
+/// What L2 delivers and takes.
+struct Traffic {
+    asked: f64,
+    /// Sectors that loads and stores ask for by their addresses.
+    of_loads: f64,
+    of_stores: f64,
+    /// The part of what loads ask for that L1 does not have.
+    misses: f64,
+}
+
+impl Traffic {
+    fn new(listing: &Listing, asked: f64) -> Self {
+        let sum = |stores: bool| -> f64 {
+            let all = listing.entries().filter(|(_, entry)| is_store(entry.family) == stores);
+            all.map(|(at, _)| sectors(listing, at)).sum()
+        };
+        let (of_loads, of_stores) = (sum(false), sum(true));
+        let misses = ((asked - of_stores) / of_loads.max(1.0)).clamp(0.0, 1.0);
+        Self { asked, of_loads, of_stores, misses }
+    }
+}
+
+const fn is_store(family: Family) -> bool {
+    matches!(family, Family::Store(_))
+}
+
+fn sectors(listing: &Listing, at: usize) -> f64 {
+    listing.row(at).counters.l2_sectors_global
+}
+
+/// The loads or stores of what is handed on, where one kernel could do without.
+fn passed<'a>(
+    listing: &Listing,
+    traffic: &Traffic,
+    with: &'a HandedOn,
+    begin: u32,
+    stores: bool,
+) -> Option<Passed<'a>> {
+    let pointers: Vec<u32> = with.offsets.iter().map(|offset| begin + offset).collect();
+    let mut accesses = through(listing, &pointers);
+    accesses.retain(|&at| is_store(listing.sass.entries[at].family) == stores);
+    let asked: f64 = accesses.iter().map(|&at| sectors(listing, at)).sum();
+    let sectors = if stores { asked } else { asked * traffic.misses };
+    let whole = with.bytes as f64 / SECTOR_BYTES;
+    let counts = sectors > 0.0 && (stores || sectors <= READINGS.value * whole);
+    let once = if stores { 1.0 } else { (whole / asked).min(1.0) };
+    counts.then_some(Passed { with, accesses, once, sectors })
+}
+
+/// What one kernel for both would spare this one.
+fn effect(
+    launch: &ModeledLaunch,
+    traffic: &Traffic,
+    loaded: Option<&Passed>,
+    stored: Option<&Passed>,
+) -> Option<Effect> {
+    let mut removal = Removal::new(launch)?;
+    for each in [loaded, stored].into_iter().flatten() {
+        for &at in &each.accesses {
+            removal.remove(at, each.once);
+            removal.remove_latency(at, 1.0);
+        }
+    }
+    let mut effect = removal.effect(launch);
+    let of = |passed: Option<&Passed>| passed.map_or(0.0, |passed| passed.sectors);
+    let share = ((of(loaded) + of(stored)) / traffic.asked).min(1.0);
+    effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
+    let (Some(read), Some(written)) = (launch.get(READ), launch.get(WRITTEN)) else {
+        return Some(effect);
+    };
+    let part = |sectors: f64, all: f64| (sectors / all.max(1.0)).min(1.0);
+    let reads = read * part(of(loaded), traffic.of_loads * traffic.misses);
+    let writes = written * part(of(stored), traffic.of_stores);
+    let dram = |bytes: f64| (Term::Dram, (bytes / (read + written).max(1.0)).min(1.0));
+    // Behind the kernel that stored it, L2 may still hold it; ncu measures with L2 emptied.
+    if loaded.is_some_and(|passed| passed.with.bytes as f64 <= HELD.value) {
+        let mut least = effect.clone();
+        least.removed.push(dram(writes));
+        effect.at_least = Some(Box::new(least));
+    }
+    effect.removed.push(dram(reads + writes));
+    Some(effect)
+}
+
+fn message(loaded: Option<&Passed>, stored: Option<&Passed>, share: f64) -> String {
+    let of = |passed: &Passed| (bytes(passed.with.bytes as f64), short(&passed.with.kernel, 40));
+    let said: Vec<String> = [
+        loaded.map(|passed| {
+            let (bytes, kernel) = of(passed);
+            format!("It loads {bytes} that {kernel}, the kernel before it, may have stored only just now.")
+        }),
+        stored.map(|passed| {
+            let (bytes, kernel) = of(passed);
+            format!("It stores {bytes} that {kernel}, the kernel behind it, is given, and no later one.")
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    format!("{} That is {} of what L1 asks of L2.", said.join(" "), percent(share))
+}
+
+fn hint(loaded: Option<&Passed>, stored: Option<&Passed>, at: &str) -> String {
+    let kernel = |passed: &Passed| short(&passed.with.kernel, 40);
+    match (loaded, stored) {
+        (Some(first), Some(second)) => format!(
+            "Do the work of {}, of this kernel, and of {} in one: work out each element where it is used, and keep it in registers, or in \
+             shared memory where neighbouring elements are needed, in place of the loads and stores at {at}.",
+            kernel(first),
+            kernel(second)
+        ),
+        (Some(first), None) => format!(
+            "Do the work of {} in this kernel, too: at {at}, work out the element where it is loaded now, and keep it in registers, or in \
+             shared memory where neighbouring elements are needed. Still store what something else reads.",
+            kernel(first)
+        ),
+        (None, second) => format!(
+            "Do the work of {} in this kernel, too: go on with the element in registers, or in shared memory where neighbouring elements are \
+             needed, in place of storing it at {at}. Still store what is copied to the host.",
+            second.map_or_else(String::new, kernel)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::handed_on::Neighbours;
+    use crate::rules::testing::{check, sass};
+
+    /// 64 sectors loaded from the first parameter, and 32 stored to the second.
+    fn made() -> Launch {
+        let code = [
+            ("S2R R9, SR_TID.X", 8.0),
+            ("LDC.64 R2, c[0x0][0x210]", 8.0),
+            ("IMAD.WIDE R2, R9, 0x8, R2", 8.0),
+            ("LDG.E.64 R4, desc[UR4][R2.64]", 8.0),
+            ("LDC.64 R6, c[0x0][0x218]", 8.0),
+            ("IMAD.WIDE R6, R9, 0x4, R6", 8.0),
+            ("STG.E desc[UR4][R6.64], R4", 8.0),
+            ("EXIT", 8.0),
+        ];
+        let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let mut launch = sass(
+            &[
+                (ISSUE_BUSY, 10.0),
+                (dram, 85.0),
+                (FROM_L1, 96.0),
+                (READ, 64.0 * 32.0),
+                (WRITTEN, 32.0 * 32.0),
+            ],
+            &code,
+        );
+        launch.row.compute_capability = Some((9, 0));
+        launch.instructions[3].counters.l2_sectors_global = 64.0;
+        launch.instructions[6].counters.l2_sectors_global = 32.0;
+        launch
+    }
+
+    fn handed_on(offset: u32, bytes: u64) -> Option<HandedOn> {
+        Some(HandedOn { kernel: "other(float*)".to_owned(), offsets: vec![offset], bytes })
+    }
+
+    fn of(neighbours: Neighbours) -> Option<Draft> {
+        let mut launch = made();
+        launch.neighbours = neighbours;
+        check(&RULE, &launch)
+    }
+
+    #[test]
+    fn loads_of_what_the_kernel_before_stored_go() {
+        let draft = of(Neighbours { before: handed_on(0, 2048), after: None }).unwrap();
+        assert!((draft.effect.share_of(Term::Dram) - 2.0 / 3.0).abs() < 1e-12);
+        assert!((draft.effect.share_of(Term::L2) - 2.0 / 3.0).abs() < 1e-12);
+        assert!(draft.message.starts_with("It loads 2.05 kB that other"), "{}", draft.message);
+    }
+
+    #[test]
+    fn stores_for_the_kernel_behind_go() {
+        let draft = of(Neighbours { before: None, after: handed_on(8, 1024) }).unwrap();
+        assert!((draft.effect.share_of(Term::Dram) - 1.0 / 3.0).abs() < 1e-12);
+        assert!(
+            of(Neighbours { before: handed_on(8, 1024), after: None }).is_none(),
+            "only stored"
+        );
+        assert!(
+            of(Neighbours { before: None, after: handed_on(0, 1024) }).is_none(),
+            "only loaded"
+        );
+    }
+
+    #[test]
+    fn what_many_blocks_need_is_left() {
+        assert!(of(Neighbours { before: handed_on(0, 512), after: None }).is_none());
+        assert!(of(Neighbours::default()).is_none());
+    }
+
+    #[test]
+    fn what_l2_still_holds_may_not_come_from_dram() {
+        let at_least = |bytes| {
+            of(Neighbours { before: handed_on(0, bytes), after: None }).unwrap().effect.at_least
+        };
+        let least = at_least(2048).unwrap();
+        assert!(least.share_of(Term::Dram) < 1e-12 && least.share_of(Term::L2) > 0.6);
+        assert!(at_least(60_000_000).is_none(), "more than L2 can hold");
+    }
+}

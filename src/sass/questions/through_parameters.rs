@@ -1,0 +1,110 @@
+//! Accesses of global memory whose address is made of one of a launch's pointers.
+
+use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::number;
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+
+/// Bytes of a pointer.
+const POINTER_BYTES: u32 = 8;
+
+/// What the constant bank begins with where a launch's parameters are.
+const BANK: &str = "c[0x0][";
+
+/// The executed loads, stores, and asynchronous copies of global memory through pointers that stand at these places of constant bank 0,
+/// ascending. Pointers that were themselves loaded from memory are not followed.
+#[must_use]
+pub fn through(listing: &Listing, pointers: &[u32]) -> Vec<usize> {
+    let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
+    // What reads one of the pointers, and nothing else counts.
+    let reads = Marks::of(sass.entries.len(), |at| reads_one_of(listing.text(at), pointers));
+    let is_global = |family: Family| {
+        matches!(
+            family,
+            Family::Load(Space::Global) | Family::Store(Space::Global) | Family::AsyncCopy
+        )
+    };
+    let mut found = Vec::new();
+    for (at, entry) in listing.entries() {
+        if is_global(entry.family) && listing.executed(at) > 0.0 {
+            let goes = reads[at] || is_made_of(listing, &mut reaching, at, &reads);
+            found.extend(goes.then_some(at));
+        }
+    }
+    found
+}
+
+/// True where an access's address is made of what some instructions read.
+fn is_made_of(listing: &Listing, reaching: &mut Reaching, access: usize, of: &Marks) -> bool {
+    let sass = listing.sass;
+    let mut seen = Marks::new(sass.entries.len());
+    let mut open = vec![access];
+    while let Some(at) = open.pop() {
+        for each in sass.uses(at).iter().filter(|each| at != access || each.role == Role::Address) {
+            for maker in reaching.definitions(at, *each) {
+                let maker = maker as usize;
+                if of[maker] {
+                    return true;
+                }
+                // Data says nothing of where it was loaded from.
+                if !sass.entries[maker].family.is_memory() && seen.insert(maker) {
+                    open.push(maker);
+                }
+            }
+        }
+    }
+    false
+}
+
+/// True where an instruction reads one of these pointers from the constant bank, or half of it.
+fn reads_one_of(text: &str, pointers: &[u32]) -> bool {
+    let opcode = text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default();
+    let bytes = if opcode.contains(".128") {
+        16
+    } else if opcode.contains(".64") {
+        8
+    } else {
+        4
+    };
+    let operands = text.split(BANK).skip(1).filter_map(|behind| behind.split(']').next());
+    operands.filter_map(number::signed).any(|place| {
+        let reads = |pointer: &u32| {
+            let (begin, end) = (i64::from(*pointer), i64::from(*pointer + POINTER_BYTES));
+            place < end && place + bytes > begin
+        };
+        pointers.iter().any(reads)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    #[test]
+    fn accesses_are_told_apart_by_the_pointers_that_they_begin_with() {
+        let launch = launch(&[
+            ("S2R R9, SR_TID.X", 8.0),
+            ("LDC.64 R6, c[0x0][0x210]", 8.0),
+            ("ULDC.64 UR4, c[0x0][0x208]", 8.0),
+            ("IMAD.WIDE R6, R9, 0xc, R6", 8.0),
+            ("LDG.E R8, desc[UR4][R6.64]", 8.0),
+            ("IADD3 R2, P0, R8, c[0x0][0x220], RZ", 8.0),
+            ("IMAD.X R3, RZ, RZ, c[0x0][0x224], P0", 8.0),
+            ("LDG.E R0, desc[UR4][R2.64]", 8.0),
+            ("LDC.64 R4, c[0x0][0x218]", 8.0),
+            ("IMAD.WIDE R4, R9, 0x8, R4", 8.0),
+            ("STG.E desc[UR4][R4.64], R0", 8.0),
+            ("EXIT", 8.0),
+        ]);
+        let listing = launch.listing().unwrap();
+        assert_eq!(through(&listing, &[0x210]), [4], "what was loaded there leads elsewhere");
+        assert_eq!(through(&listing, &[0x218]), [10], "by where it stores, not by what");
+        assert_eq!(through(&listing, &[0x218, 0x220]), [7, 10]);
+        assert_eq!(through(&listing, &[0x228]), [] as [usize; 0]);
+    }
+}

@@ -1,0 +1,234 @@
+//! Kernels beside one another on a stream that are given the same memory: what the first stores there the second may load at once.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Survey;
+use super::buffers::{Buffer, Buffers};
+use super::group::Group;
+use super::in_order::in_order;
+use super::record::{Argument, Kernel, Process};
+use crate::handed_on::{HandedOn, Neighbours};
+use crate::kernel_name::{demangled, only_reads};
+
+/// What the launches before and behind it hand on, for each of some groups: what half of the group's launches have in common.
+#[must_use]
+pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
+    let of_processes: Vec<HashMap<u32, Neighbours>> =
+        survey.processes.iter().map(|process| Given::new(process).neighbours()).collect();
+    let of_group = |group: &Group| {
+        let all = || {
+            group
+                .launches
+                .iter()
+                .filter_map(|launch| of_processes.get(launch.process as usize)?.get(&launch.index))
+        };
+        let count = group.launches.len();
+        Neighbours {
+            before: common(all().filter_map(|one| one.before.as_ref()), count),
+            after: common(all().filter_map(|one| one.after.as_ref()), count),
+        }
+    };
+    groups.iter().map(of_group).collect()
+}
+
+/// What half of so many launches or more have alike, but for how much it is.
+fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Option<HandedOn> {
+    let mut counts: BTreeMap<(&str, &[u32]), (usize, &HandedOn)> = BTreeMap::new();
+    for each in found {
+        counts.entry((&each.kernel, &each.offsets)).or_insert((0, each)).0 += 1;
+    }
+    let most = counts.into_values().max_by_key(|(count, _)| *count);
+    most.filter(|(count, _)| 2 * count >= launches).map(|(_, each)| each.clone())
+}
+
+/// The parameters of a launch that are addresses, and what lies there.
+type Arguments = Vec<(Argument, Buffer)>;
+
+/// What the launches of a process were given.
+struct Given<'a> {
+    process: &'a Process,
+    /// By launch; nothing where it is not known.
+    arguments: Vec<Arguments>,
+    /// The launches that are given a buffer, by its address, in the order in which the device began them.
+    users: HashMap<u64, Vec<u32>>,
+    /// For each launch the first one of the same kernel with the same memory, by when it began, ns.
+    first: Vec<u64>,
+}
+
+impl<'a> Given<'a> {
+    fn new(process: &'a Process) -> Self {
+        let buffers = Buffers::new(process);
+        let of = |kernel: &Kernel| buffers.arguments_of(kernel).unwrap_or_default();
+        let arguments: Vec<Arguments> = process.kernels.iter().map(of).collect();
+        let mut order: Vec<usize> = (0..process.kernels.len()).collect();
+        order.sort_by_key(|&at| process.kernels[at].span.start);
+        let mut users: HashMap<u64, Vec<u32>> = HashMap::new();
+        let mut known: HashMap<(u32, Vec<u64>), u64> = HashMap::new();
+        let mut first = vec![0; process.kernels.len()];
+        for at in order {
+            let kernel = &process.kernels[at];
+            let addresses: Vec<u64> = arguments[at].iter().map(|(_, it)| it.address).collect();
+            for address in &addresses {
+                let users = users.entry(*address).or_default();
+                if users.last() != Some(&(at as u32)) {
+                    users.push(at as u32);
+                }
+            }
+            first[at] = *known.entry((kernel.shape, addresses)).or_insert(kernel.span.start);
+        }
+        Self { process, arguments, users, first }
+    }
+
+    /// The neighbours of each launch that has some. Behind a copy or a fill on the stream nothing counts, and behind the last
+    /// kernel of a round that comes again not the first of the next one.
+    fn neighbours(&self) -> HashMap<u32, Neighbours> {
+        let mut found: HashMap<u32, Neighbours> = HashMap::new();
+        for pair in in_order(self.process).windows(2) {
+            let &[(stream, _, Some((one, _))), (same, _, Some((other, _)))] = pair else {
+                continue;
+            };
+            let of = |at: u32| (self.process.kernels[at as usize].shape, self.first[at as usize]);
+            let ((shape, begun), (next_shape, next_begun)) = (of(one), of(other));
+            if stream != same || shape == next_shape || next_begun <= begun {
+                continue;
+            }
+            let shared: Vec<(&(Argument, Buffer), &(Argument, Buffer))> = self.arguments
+                [one as usize]
+                .iter()
+                .filter(|(argument, _)| self.may_write(one, argument))
+                .filter_map(|mine| {
+                    let others = &self.arguments[other as usize];
+                    Some((
+                        mine,
+                        others.iter().find(|(_, buffer)| buffer.address == mine.1.address)?,
+                    ))
+                })
+                .collect();
+            let before = shared.iter().map(|(_, its)| *its);
+            found.entry(other).or_default().before = self.handed_on(one, before);
+            let only =
+                shared.iter().filter(|(_, its)| self.is_wanted_by_none_after(other, its, one));
+            found.entry(one).or_default().after =
+                self.handed_on(other, only.map(|(mine, _)| *mine));
+        }
+        found
+    }
+
+    /// A launch may write where its kernel's name does not say that it only reads.
+    fn may_write(&self, at: u32, argument: &Argument) -> bool {
+        !only_reads(self.kernel(at), argument.parameter as usize)
+    }
+
+    /// True where no launch behind this one is given a buffer before the one that wrote it comes again.
+    fn is_wanted_by_none_after(
+        &self,
+        at: u32,
+        (_, buffer): &(Argument, Buffer),
+        writer: u32,
+    ) -> bool {
+        let users = self.users.get(&buffer.address).map_or(&[][..], Vec::as_slice);
+        let behind =
+            users.iter().position(|user| *user == at).and_then(|place| users.get(place + 1));
+        let shape = |at: u32| self.process.kernels[at as usize].shape;
+        behind.is_none_or(|&next| shape(next) == shape(writer))
+    }
+
+    /// What a launch shares with another one, whose parameters are given.
+    fn handed_on<'b>(
+        &self,
+        other: u32,
+        shared: impl Iterator<Item = &'b (Argument, Buffer)>,
+    ) -> Option<HandedOn> {
+        let (mut offsets, mut buffers) = (Vec::new(), BTreeMap::new());
+        for (argument, buffer) in shared {
+            offsets.push(argument.offset);
+            buffers.insert(buffer.address, buffer.bytes);
+        }
+        offsets.sort_unstable();
+        offsets.dedup();
+        let bytes = buffers.into_values().sum();
+        let kernel = demangled(self.kernel(other)).into_owned();
+        (!offsets.is_empty()).then_some(HandedOn { kernel, offsets, bytes })
+    }
+
+    /// A launch's kernel, as the compiler spells it.
+    fn kernel(&self, at: u32) -> &'a str {
+        let shape = self.process.shapes.get(self.process.kernels[at as usize].shape as usize);
+        shape.map_or("", |shape| &shape.kernel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::groups;
+    use super::*;
+    use crate::survey::memory::{Change, Memory, kind};
+    use crate::survey::record::Fill;
+    use crate::survey::samples::{arguments, process, shape};
+
+    const FIRST: &str = "points(float const*, int*, int)";
+    const SECOND: &str = "keys(int const*, long*, int)";
+
+    /// Launches of the two kernels, with these buffers of 256 bytes.
+    fn made(launches: &[(u32, &[u64])]) -> Process {
+        let shapes = [shape(FIRST, 10), shape(SECOND, 10), shape("other", 10)];
+        let timed: Vec<(u32, u64)> = launches.iter().map(|(shape, _)| (*shape, 100)).collect();
+        let mut process = process(&shapes, &timed);
+        let pool = Change::new(1, 0x1_0000_0000, 0x10_0000, 0, 1, kind::DEVICE);
+        process.memory = Memory::new(pool.into_iter().collect());
+        for (number, (_, given)) in (1..).zip(launches) {
+            let words = given.iter().map(|buffer| 0x1_0000_0000 + buffer * 0x100);
+            process.arguments.insert(number, arguments(words));
+        }
+        process
+    }
+
+    /// The neighbours of the first two kernels' launches.
+    fn of(process: Process) -> [Neighbours; 2] {
+        let survey = Survey { processes: vec![process], ..Survey::default() };
+        let groups = groups(&survey);
+        let found = neighbours(&survey, &groups);
+        [FIRST, SECOND].map(|kernel| {
+            let at = groups.iter().position(|group| group.shape.kernel == kernel).unwrap();
+            found[at].clone()
+        })
+    }
+
+    fn some(kernel: &str, offset: u32) -> Option<HandedOn> {
+        Some(HandedOn { kernel: kernel.to_owned(), offsets: vec![offset], bytes: 0x100 })
+    }
+
+    #[test]
+    fn what_one_stores_and_the_next_alone_is_given_is_handed_on() {
+        let [first, second] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (2, &[3])]));
+        assert_eq!(first, Neighbours { before: None, after: some(SECOND, 8) });
+        assert_eq!(second, Neighbours { before: some(FIRST, 0), after: None });
+    }
+
+    #[test]
+    fn what_a_third_one_needs_must_still_be_stored() {
+        let [first, second] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (2, &[1])]));
+        assert_eq!((first.after, second.before), (None, some(FIRST, 0)));
+        // In rounds, the first stores it anew.
+        let [first, _] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (0, &[0, 1]), (1, &[1, 2])]));
+        assert_eq!(first.after, some(SECOND, 8));
+    }
+
+    #[test]
+    fn an_input_of_both_is_not_handed_on() {
+        let [first, second] = of(made(&[(0, &[0, 2, 1]), (1, &[0, 3, 1])]));
+        assert_eq!((first.after, second.before), (some(SECOND, 16), some(FIRST, 16)));
+    }
+
+    #[test]
+    fn a_fill_between_them_and_the_next_round_end_it() {
+        let mut process = made(&[(0, &[0, 1]), (1, &[1, 2])]);
+        let second = process.kernels[1];
+        process.fills.push(Fill { span: second.span, place: second.place, bytes: 4 });
+        process.fills[0].span.start = second.span.start - 1;
+        assert_eq!(of(process), [Neighbours::default(), Neighbours::default()]);
+        // The second one's result is what the first takes in the next round.
+        let [first, _] = of(made(&[(0, &[2, 1]), (1, &[1, 2]), (0, &[2, 1]), (1, &[1, 2])]));
+        assert_eq!(first.before, None);
+    }
+}

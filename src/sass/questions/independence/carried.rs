@@ -1,6 +1,7 @@
 //! What a loop carries from turn to turn, and whether that ties its turns together.
 
 mod best;
+mod called;
 mod memory;
 mod walk;
 
@@ -13,6 +14,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
 use best::Bests;
+use called::hands_on_through_calls;
 use memory::{carried_in_memory, carried_locally, ends_in_sums, reads_shared_before_writing};
 use walk::{Carried, Walk, Way, is_data};
 
@@ -36,7 +38,8 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let can_join =
         multiplies || ends_in_sums(listing, of, |at| listing.text(at).contains("MUFU.EX2"));
     let mut keeps_largest = false;
-    if !can_join && reads_shared_before_writing(listing, of) {
+    if !can_join && reads_shared_before_writing(listing, of) || hands_on_through_calls(listing, of)
+    {
         return None;
     }
     let mut least = FEW_TURNS.value;

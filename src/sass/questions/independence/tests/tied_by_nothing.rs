@@ -81,3 +81,27 @@ fn what_a_loop_calls_is_its_own() {
     // Six instructions, and 40 of the function's 41 executions, of 325 in all.
     assert!((found.share - (240.0 + 80.0) / 325.0).abs() < 1e-12, "{}", found.share);
 }
+
+#[test]
+fn what_a_call_hands_the_next_one_ties_turns_together() {
+    let of = |load: &'static str, result: &'static str| {
+        let code = [
+            ("MOV R0, RZ", 1.0),
+            (load, 40.0),
+            ("CALL.REL.NOINC 0x190", 40.0),
+            (result, 40.0),
+            (NEXT, 40.0),
+            ("ISETP.NE.AND P0, PT, R2, R9, PT", 40.0),
+            ("@P0 BRA 0x110", 40.0),
+            ("STG.E desc[UR4][R6.64], R0", 1.0),
+            ("EXIT", 1.0),
+            ("FMUL R5, R4, R4", 40.0),
+            ("RET.REL.NODEC R20 0x0", 40.0),
+        ];
+        shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap().turns
+    };
+    assert!(of("LDG.E R4, desc[UR4][R2.64]", "FADD R0, R0, R5") > 1.0, "a sum of results");
+    assert!(of("MOV R4, R2", "FADD R0, R0, R5") > 1.0, "made of the counter");
+    assert!(of("MOV R4, R0", "MOV R0, R5") < 2.0, "each result is the next argument");
+    assert!(of("FADD R4, R0, R8", "FFMA R0, R5, R5, R8") < 2.0, "on the way back, too");
+}

@@ -6,6 +6,7 @@
 mod bottleneck;
 #[cfg(test)]
 mod constructed;
+mod handed_on;
 mod lacking;
 mod lineless;
 mod order;
@@ -28,6 +29,7 @@ use crate::term::Term;
 use crate::user_rules::{self, UserRule};
 
 pub use bottleneck::bottleneck_sentence;
+pub use handed_on::settle;
 #[cfg(test)]
 pub(crate) use lacking::lacking_remark;
 pub use ranking::RankingStep;

@@ -1,5 +1,7 @@
 //! Memory that one kernel hands on to the next on its stream, as a survey saw it.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +10,31 @@ use serde::{Deserialize, Serialize};
 pub struct HandedOn {
     /// The other launch's kernel, its name in C++.
     pub kernel: String,
-    /// Where the pointers to it stand among the bytes of this launch's parameters.
-    pub offsets: Vec<u32>,
-    /// How much memory that is, bytes.
+    /// The pointers to it.
+    pub pointers: Vec<Pointers>,
+}
+
+/// Where the pointers to one piece of memory stand among the bytes of two launches' parameters.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Pointers {
+    /// In this launch's.
+    pub own: u32,
+    /// In the other launch's.
+    pub other: u32,
+    /// How much memory it is, bytes.
     pub bytes: u64,
+}
+
+impl HandedOn {
+    /// How much memory it is in all, bytes.
+    #[must_use]
+    pub fn bytes(&self) -> f64 {
+        // The other launch may be given the same memory twice, to read and to write.
+        let each: BTreeMap<u32, u64> = self.pointers.iter().map(|it| (it.own, it.bytes)).collect();
+        each.into_values().map(|bytes| bytes as f64).sum()
+    }
 }
 
 /// What the launches before and after a launch have to do with it.

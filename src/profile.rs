@@ -15,7 +15,7 @@ mod reference;
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnose::{Remarks, diagnose};
+use crate::diagnose::{Remarks, diagnose, settle};
 use crate::document::{Document, LaunchReport, SurveyedProgram};
 use crate::error::{Error, Result};
 use crate::export::csv::Pages;
@@ -202,12 +202,14 @@ fn diagnosed(
     said: &mut Remarks,
     prepare: impl Fn(&mut Launch),
 ) -> Result<Vec<LaunchReport>> {
-    let launches = Launch::all(frames)?.into_iter().map(|mut launch| {
-        prepare(&mut launch);
+    let mut launches = Launch::all(frames)?;
+    launches.iter_mut().for_each(prepare);
+    settle(&mut launches);
+    let reports = launches.into_iter().map(|launch| {
         said.note(&launch);
         LaunchReport::new(&launch, diagnose(&launch))
     });
-    Ok(launches.collect())
+    Ok(reports.collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::buffers::{Buffer, Buffers};
 use super::group::Group;
 use super::in_order::in_order;
 use super::record::{Argument, Kernel, Process};
-use crate::handed_on::{HandedOn, Neighbours};
+use crate::handed_on::{HandedOn, Neighbours, Pointers};
 use crate::kernel_name::{demangled, only_reads};
 
 /// What the launches before and behind it hand on, for each of some groups: what half of the group's launches have in common.
@@ -33,9 +33,10 @@ pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
 
 /// What half of so many launches or more have alike, but for how much it is.
 fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Option<HandedOn> {
-    let mut counts: BTreeMap<(&str, &[u32]), (usize, &HandedOn)> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, Vec<[u32; 2]>), (usize, &HandedOn)> = BTreeMap::new();
     for each in found {
-        counts.entry((&each.kernel, &each.offsets)).or_insert((0, each)).0 += 1;
+        let places = each.pointers.iter().map(|pointers| [pointers.own, pointers.other]).collect();
+        counts.entry((&each.kernel, places)).or_insert((0, each)).0 += 1;
     }
     let most = counts.into_values().max_by_key(|(count, _)| *count);
     most.filter(|(count, _)| 2 * count >= launches).map(|(_, each)| each.clone())
@@ -43,6 +44,24 @@ fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Opt
 
 /// The parameters of a launch that are addresses, and what lies there.
 type Arguments = Vec<(Argument, Buffer)>;
+
+/// Memory that two launches are given.
+struct Shared {
+    /// Where its address stands among the parameters of the first and of the second launch.
+    first: u32,
+    second: u32,
+    buffer: Buffer,
+}
+
+impl Shared {
+    fn of_first(&self) -> Pointers {
+        Pointers { own: self.first, other: self.second, bytes: self.buffer.bytes }
+    }
+
+    fn of_second(&self) -> Pointers {
+        Pointers { own: self.second, other: self.first, bytes: self.buffer.bytes }
+    }
+}
 
 /// What the launches of a process were given.
 struct Given<'a> {
@@ -92,40 +111,37 @@ impl<'a> Given<'a> {
             if stream != same || shape == next_shape || next_begun <= begun {
                 continue;
             }
-            let shared: Vec<(&(Argument, Buffer), &(Argument, Buffer))> = self.arguments
-                [one as usize]
-                .iter()
-                .filter(|(argument, _)| self.may_write(one, argument))
-                .filter_map(|mine| {
-                    let others = &self.arguments[other as usize];
-                    Some((
-                        mine,
-                        others.iter().find(|(_, buffer)| buffer.address == mine.1.address)?,
-                    ))
-                })
-                .collect();
-            let before = shared.iter().map(|(_, its)| *its);
-            found.entry(other).or_default().before = self.handed_on(one, before);
+            let shared = self.shared(one, other);
+            found.entry(other).or_default().before =
+                self.handed_on(one, shared.iter().map(|shared| shared.of_second()));
             let only =
-                shared.iter().filter(|(_, its)| self.is_wanted_by_none_after(other, its, one));
+                shared.iter().filter(|it| self.is_wanted_by_none_after(other, it.buffer, one));
             found.entry(one).or_default().after =
-                self.handed_on(other, only.map(|(mine, _)| *mine));
+                self.handed_on(other, only.map(|shared| shared.of_first()));
         }
         found
     }
 
-    /// A launch may write where its kernel's name does not say that it only reads.
-    fn may_write(&self, at: u32, argument: &Argument) -> bool {
-        !only_reads(self.kernel(at), argument.parameter as usize)
+    /// What the first of two launches may write, and the second is given as well: where its kernel's name does not say that it
+    /// only reads.
+    fn shared(&self, first: u32, second: u32) -> Vec<Shared> {
+        let may_write =
+            |argument: &Argument| !only_reads(self.kernel(first), argument.parameter as usize);
+        let (written, given) = (&self.arguments[first as usize], &self.arguments[second as usize]);
+        let mut shared = Vec::new();
+        for (argument, buffer) in written.iter().filter(|(argument, _)| may_write(argument)) {
+            let same = given.iter().filter(|(_, other)| other.address == buffer.address);
+            shared.extend(same.map(|(other, _)| Shared {
+                first: argument.offset,
+                second: other.offset,
+                buffer: *buffer,
+            }));
+        }
+        shared
     }
 
     /// True where no launch behind this one is given a buffer before the one that wrote it comes again.
-    fn is_wanted_by_none_after(
-        &self,
-        at: u32,
-        (_, buffer): &(Argument, Buffer),
-        writer: u32,
-    ) -> bool {
+    fn is_wanted_by_none_after(&self, at: u32, buffer: Buffer, writer: u32) -> bool {
         let users = self.users.get(&buffer.address).map_or(&[][..], Vec::as_slice);
         let behind =
             users.iter().position(|user| *user == at).and_then(|place| users.get(place + 1));
@@ -133,22 +149,12 @@ impl<'a> Given<'a> {
         behind.is_none_or(|&next| shape(next) == shape(writer))
     }
 
-    /// What a launch shares with another one, whose parameters are given.
-    fn handed_on<'b>(
-        &self,
-        other: u32,
-        shared: impl Iterator<Item = &'b (Argument, Buffer)>,
-    ) -> Option<HandedOn> {
-        let (mut offsets, mut buffers) = (Vec::new(), BTreeMap::new());
-        for (argument, buffer) in shared {
-            offsets.push(argument.offset);
-            buffers.insert(buffer.address, buffer.bytes);
-        }
-        offsets.sort_unstable();
-        offsets.dedup();
-        let bytes = buffers.into_values().sum();
+    /// What a launch shares with another one.
+    fn handed_on(&self, other: u32, shared: impl Iterator<Item = Pointers>) -> Option<HandedOn> {
+        let mut pointers: Vec<Pointers> = shared.collect();
+        pointers.sort_unstable();
         let kernel = demangled(self.kernel(other)).into_owned();
-        (!offsets.is_empty()).then_some(HandedOn { kernel, offsets, bytes })
+        (!pointers.is_empty()).then_some(HandedOn { kernel, pointers })
     }
 
     /// A launch's kernel, as the compiler spells it.
@@ -194,30 +200,31 @@ mod tests {
         })
     }
 
-    fn some(kernel: &str, offset: u32) -> Option<HandedOn> {
-        Some(HandedOn { kernel: kernel.to_owned(), offsets: vec![offset], bytes: 0x100 })
+    fn some(kernel: &str, own: u32, other: u32) -> Option<HandedOn> {
+        let pointers = vec![Pointers { own, other, bytes: 0x100 }];
+        Some(HandedOn { kernel: kernel.to_owned(), pointers })
     }
 
     #[test]
     fn what_one_stores_and_the_next_alone_is_given_is_handed_on() {
         let [first, second] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (2, &[3])]));
-        assert_eq!(first, Neighbours { before: None, after: some(SECOND, 8) });
-        assert_eq!(second, Neighbours { before: some(FIRST, 0), after: None });
+        assert_eq!(first, Neighbours { before: None, after: some(SECOND, 8, 0) });
+        assert_eq!(second, Neighbours { before: some(FIRST, 0, 8), after: None });
     }
 
     #[test]
     fn what_a_third_one_needs_must_still_be_stored() {
         let [first, second] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (2, &[1])]));
-        assert_eq!((first.after, second.before), (None, some(FIRST, 0)));
+        assert_eq!((first.after, second.before), (None, some(FIRST, 0, 8)));
         // In rounds, the first stores it anew.
         let [first, _] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (0, &[0, 1]), (1, &[1, 2])]));
-        assert_eq!(first.after, some(SECOND, 8));
+        assert_eq!(first.after, some(SECOND, 8, 0));
     }
 
     #[test]
     fn an_input_of_both_is_not_handed_on() {
         let [first, second] = of(made(&[(0, &[0, 2, 1]), (1, &[0, 3, 1])]));
-        assert_eq!((first.after, second.before), (some(SECOND, 16), some(FIRST, 16)));
+        assert_eq!((first.after, second.before), (some(SECOND, 16, 16), some(FIRST, 16, 16)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::buffers::Buffers;
 use super::group::Group;
 use super::in_order::in_order;
 use super::record::{Kernel, Process};
+use crate::kernel_name::only_reads;
 
 /// How many such launches follow one another on a stream, for each of some groups: of the group's launches, half are among so many or
 /// more. 1 where they share memory, so that one may need what another made, and where it is not known what they were given.
@@ -40,20 +41,32 @@ fn of_process(process: &Process) -> HashMap<u32, u64> {
     });
     for row in rows {
         let row: Vec<(u32, &Kernel)> = row.iter().filter_map(|(.., launch)| *launch).collect();
-        if row.len() > 1 && have_memory_of_their_own(&buffers, &row) {
+        if row.len() > 1 && have_memory_of_their_own(process, &buffers, &row) {
             counts.extend(row.iter().map(|(at, _)| (*at, row.len() as u64)));
         }
     }
     counts
 }
 
-/// True where no two of some launches were given the same buffer.
-fn have_memory_of_their_own(buffers: &Buffers, row: &[(u32, &Kernel)]) -> bool {
-    let mut given_to: HashMap<u64, u32> = HashMap::new();
+/// True where no two of some launches of one kernel were given the same buffer, but for what the kernel's name says that it only
+/// reads.
+fn have_memory_of_their_own(process: &Process, buffers: &Buffers, row: &[(u32, &Kernel)]) -> bool {
+    let shape = row.first().and_then(|(_, kernel)| process.shapes.get(kernel.shape as usize));
+    let name = shape.map_or("", |shape| &shape.kernel);
+    let mut only_read: HashMap<u32, bool> = HashMap::new();
+    // By address the launch that was given it, and whether it only reads there.
+    let mut given_to: HashMap<u64, (u32, bool)> = HashMap::new();
     row.iter().all(|(at, kernel)| {
-        let own = buffers.of(kernel);
-        own.is_some_and(|own| {
-            own.iter().all(|buffer| *given_to.entry(buffer.address).or_insert(*at) == *at)
+        let given = buffers.arguments_of(kernel).filter(|given| !given.is_empty());
+        given.is_some_and(|given| {
+            given.iter().all(|(argument, buffer)| {
+                let number = argument.parameter;
+                let reads =
+                    *only_read.entry(number).or_insert_with(|| only_reads(name, number as usize));
+                let (owner, so_far) = given_to.entry(buffer.address).or_insert((*at, true));
+                *so_far &= reads;
+                *owner == *at || *so_far
+            })
         })
     })
 }
@@ -93,6 +106,19 @@ mod tests {
         assert_eq!(of(&[(0, &[0, 1]), (0, &[2, 3]), (0, &[4, 5])]), 3);
         let apart = of(&[(0, &[0, 1]), (1, &[9]), (0, &[2, 3]), (1, &[9]), (0, &[4, 5])]);
         assert_eq!(apart, 1, "another kernel comes between");
+    }
+
+    #[test]
+    fn what_all_of_them_only_read_they_may_share() {
+        let of = |name: &str, second: &[u64]| {
+            let mut process = made(&[(0, &[0, 1]), (0, second)]);
+            process.shapes[0].kernel = name.to_owned();
+            of_process(&process).len()
+        };
+        assert_eq!(of("norm(float const*, float*)", &[0, 2]), 2);
+        assert_eq!(of("norm(float*, float*)", &[0, 2]), 0);
+        assert_eq!(of("norm(float const*, float*)", &[1, 2]), 0, "what the first one stores");
+        assert_eq!(of("norm(float const*, float*)", &[3, 0]), 0, "what the first one reads");
     }
 
     #[test]

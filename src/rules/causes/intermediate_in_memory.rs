@@ -166,12 +166,12 @@ fn passed<'a>(
     begin: u32,
     stores: bool,
 ) -> Option<Passed<'a>> {
-    let pointers: Vec<u32> = with.offsets.iter().map(|offset| begin + offset).collect();
+    let pointers: Vec<u32> = with.pointers.iter().map(|pointers| begin + pointers.own).collect();
     let mut accesses = through(listing, &pointers);
     accesses.retain(|&at| is_store(listing.sass.entries[at].family) == stores);
     let asked: f64 = accesses.iter().map(|&at| sectors(listing, at)).sum();
     let sectors = if stores { asked } else { asked * traffic.misses };
-    let whole = with.bytes as f64 / SECTOR_BYTES;
+    let whole = with.bytes() / SECTOR_BYTES;
     let counts = sectors > 0.0 && (stores || sectors <= READINGS.value * whole);
     let once = if stores { 1.0 } else { (whole / asked).min(1.0) };
     counts.then_some(Passed { with, accesses, once, sectors })
@@ -203,7 +203,7 @@ fn effect(
     let writes = written * part(of(stored), traffic.of_stores);
     let dram = |bytes: f64| (Term::Dram, (bytes / (read + written).max(1.0)).min(1.0));
     // Behind the kernel that stored it, L2 may still hold it; ncu measures with L2 emptied.
-    if loaded.is_some_and(|passed| passed.with.bytes as f64 <= HELD.value) {
+    if loaded.is_some_and(|passed| passed.with.bytes() <= HELD.value) {
         let mut least = effect.clone();
         least.removed.push(dram(writes));
         effect.at_least = Some(Box::new(least));
@@ -213,7 +213,7 @@ fn effect(
 }
 
 fn message(loaded: Option<&Passed>, stored: Option<&Passed>, share: f64) -> String {
-    let of = |passed: &Passed| (bytes(passed.with.bytes as f64), short(&passed.with.kernel, 40));
+    let of = |passed: &Passed| (bytes(passed.with.bytes()), short(&passed.with.kernel, 40));
     let said: Vec<String> = [
         loaded.map(|passed| {
             let (bytes, kernel) = of(passed);
@@ -256,7 +256,7 @@ fn hint(loaded: Option<&Passed>, stored: Option<&Passed>, at: &str) -> String {
 mod tests {
     use super::*;
     use crate::frame::Launch;
-    use crate::handed_on::Neighbours;
+    use crate::handed_on::{Neighbours, Pointers};
     use crate::rules::testing::{check, sass};
 
     /// 64 sectors loaded from the first parameter, and 32 stored to the second.
@@ -288,8 +288,9 @@ mod tests {
         launch
     }
 
-    fn handed_on(offset: u32, bytes: u64) -> Option<HandedOn> {
-        Some(HandedOn { kernel: "other(float*)".to_owned(), offsets: vec![offset], bytes })
+    fn handed_on(own: u32, bytes: u64) -> Option<HandedOn> {
+        let pointers = vec![Pointers { own, other: 0, bytes }];
+        Some(HandedOn { kernel: "other(float*)".to_owned(), pointers })
     }
 
     fn of(neighbours: Neighbours) -> Option<Draft> {

@@ -13,6 +13,9 @@ const DURATION: &str = "gpu__time_duration.sum";
 /// The launch's share of the duration, percent.
 const LEAST_LAUNCH_PERCENT: f64 = 20.0;
 
+/// The part of the device that each of several launches fills that one launch could run side by side.
+const MOST_WAVES: f64 = 0.5;
+
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "launch-overhead-bound",
@@ -24,7 +27,7 @@ inside the kernel can save. Where that is much of the duration, counters collect
 passes also disagree, so treat the other figures of such a launch as rough. Do more per launch: \
 merge the kernel with its neighbours, process several inputs at once, or record the sequence as a \
 CUDA graph. Where a survey saw what memory launches were given, launches of one kernel that follow one another with memory of their \
-own are taken for work that one launch could do.",
+own are taken for work that one launch could do, however long each takes, as long as it fills no more than half of the device.",
     examples: &[Example {
         fault: "\
 for (int layer = 0; layer < 200; ++layer) // 200 launches of 4 blocks
@@ -36,13 +39,21 @@ One launch covers all layers: its few microseconds are paid once instead of 200 
 blocks fill the device.",
     }],
     section: "SpeedOfLight",
-    thresholds: &[Threshold {
-        what: "duration of an empty kernel, share of this one's, at least",
-        value: LEAST_LAUNCH_PERCENT,
-        unit: "%",
-        source: "derivation: merging two such launches saves a tenth of their time; a smaller \
+    thresholds: &[
+        Threshold {
+            what: "duration of an empty kernel, share of this one's, at least",
+            value: LEAST_LAUNCH_PERCENT,
+            unit: "%",
+            source: "derivation: merging two such launches saves a tenth of their time; a smaller \
                      saving is lost among other gains",
-    }],
+        },
+        Threshold {
+            what: "constant: share of the device that each of many launches in a row fills, at most, for their duration not to matter",
+            value: MOST_WAVES,
+            unit: "share",
+            source: "derivation: two of them or more would then run side by side, where they now run one after another",
+        },
+    ],
     needs: &[DURATION],
     sharpened_by: &[BLOCKS_AT_ONCE, WAVES],
     bound: Some(Bound::Launch),
@@ -58,10 +69,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let ns = launch.need(DURATION);
     let empty_ns = launch.profile.device_facts().get(Quantity::EmptyKernel)?;
     let share = empty_ns / ns;
-    if !(ns > 0.0 && 100.0 * share >= LEAST_LAUNCH_PERCENT) {
+    let in_a_row = launch.profile.in_a_row;
+    let side_by_side = in_a_row >= 2 && waves(launch) <= MOST_WAVES;
+    if !(ns > 0.0 && (100.0 * share >= LEAST_LAUNCH_PERCENT || side_by_side)) {
         return None;
     }
-    let in_a_row = launch.profile.in_a_row;
     let alike = (launch.profile.alike as u64).max(in_a_row).max(1) as f64;
     let is_alone = launch.profile.is_alone;
     let rounds = rounds(launch, alike);
@@ -107,7 +119,7 @@ fn hint(alike: f64, have_own_memory: bool) -> String {
     if have_own_memory {
         return format!(
             "Do the work of all {} launches in one: turn the loop around the launch into blockIdx.y or blockIdx.z. No two \
-             of them are given the same pointer, so that none should need another's result; check that what they write does not overlap.",
+             of them are given the same pointer to anything that they may write, so that none should need another's result; check that what they write does not overlap.",
             count(alike)
         );
     }

@@ -22,8 +22,8 @@ use crate::hardware::SECTOR_BYTES;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, Trial};
-use crate::sass::Listing;
 use crate::sass::questions::matrix_loops::{operand_loads, staged};
+use crate::sass::{Family, Listing};
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
 use removed::{instructions, l2_hit_share, look_ups_of_loads, needed_by_loads, of_loads_in_l1};
@@ -216,8 +216,9 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     // Of matrix products the tile of a warp tells how often an operand serves, and the order of the tiles.
-    let multiplies =
-        |listing: Listing| operand_loads(&listing).is_some() || !staged(&listing).is_empty();
+    let multiplies = |listing: Listing| {
+        operand_loads(&listing).is_some() || !staged(&listing).is_empty() || unrolled(&listing)
+    };
     if launch.profile.listing().is_some_and(multiplies) {
         return None;
     }
@@ -263,7 +264,8 @@ fn repeated_loads(launch: &ModeledLaunch) -> Option<Draft> {
     };
     let on_lines = |row: &SourceRow| locations.iter().any(|at| launch.profile.is_at(row, at));
     let waits_share = match &*shared_loads {
-        Some(loads) => loads.waits_share,
+        // One in so many results still waits for a load.
+        Some(loads) => loads.waits_share.min(kept_in_registers),
         // Without lines, the repeated loads have their share of the waits at most.
         None if locations.is_empty() => repeated,
         None => launch.stall_on(StallReason::LongScoreboard, on_lines).min(repeated),
@@ -316,6 +318,17 @@ fn hits_cost_nothing(launch: &ModeledLaunch, repeated_bytes: f64) -> bool {
     let hits = SECTOR_BYTES * launch.need(SECTORS) * rate / 100.0;
     let busy = |term: &Term| launch.model.utilization(*term).is_some_and(|busy| busy >= ROOM);
     hits >= IN_L1 * repeated_bytes && ![Term::L1Data, Term::Lsu, Term::Issue].iter().any(busy)
+}
+
+/// True for a matrix product whose loop is unrolled: matrix instructions outside of loops, with copies of their operands beside them.
+fn unrolled(listing: &Listing) -> bool {
+    let outside = |family: Family| {
+        listing.entries().any(|(at, entry)| {
+            let is_there = entry.family == family && listing.executed(at) > 0.0;
+            is_there && listing.sass.flow.innermost(at).is_none()
+        })
+    };
+    outside(Family::Tensor) && outside(Family::AsyncCopy)
 }
 
 /// A ratio with a decimal where that tells something: `3.2`, `16,657`.

@@ -19,7 +19,7 @@ use crate::rules::{Example, Kind, Rule};
 use crate::sass::Listing;
 use crate::sass::questions::idle::regrouped::{Unfilled, unfilled};
 use crate::text::percent;
-use leaving::leaving;
+use leaving::{Leaving, leaving};
 
 /// So much of all lanes that are off must be off whatever the threads are grouped with.
 const MOST_UNFILLED: f64 = 0.5;
@@ -86,6 +86,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let least = active.min(at_work);
+    let leaving = launch.profile.listing().and_then(leaving);
+    // What lanes then execute one after another is no less than it is now.
+    let refilled =
+        leaving.filter(|found| found.is_serial).map_or(0.0, |found| WARP_LANES * found.refilled);
     let unfilled = launch.profile.listing().map_or_else(Unfilled::default, |it| unfilled(&it));
     // Lines whose instructions miss most lanes, weighted by how often they run.
     let off = |counters: &SourceCounters| {
@@ -107,18 +111,23 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             launch.need(AT_WORK),
         ),
         evidence: evidence(launch),
-        hint: hint(launch, &locations, unfilled),
+        hint: hint(launch, &locations, unfilled, leaving),
         locations,
-        effect: effect(launch, (least + unfilled.lanes).min(WARP_LANES)),
+        effect: effect(launch, (least + unfilled.lanes).max(refilled).min(WARP_LANES)),
     })
 }
 
-fn hint(launch: &ModeledLaunch, locations: &[Location], unfilled: Unfilled) -> String {
+fn hint(
+    launch: &ModeledLaunch,
+    locations: &[Location],
+    unfilled: Unfilled,
+    leaving: Option<Leaving>,
+) -> String {
     if let Some(hint) = launch.profile.listing().and_then(|it| of_each_turn(it, unfilled)) {
         return hint;
     }
     let loop_left = launch.profile.listing().and_then(|listing| {
-        let found = leaving(listing)?;
+        let found = leaving?;
         Some((listing.row(found.back).line?, found))
     });
     if let Some((line, found)) = loop_left.filter(|(_, found)| found.is_serial) {

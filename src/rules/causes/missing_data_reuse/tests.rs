@@ -1,6 +1,6 @@
 use super::*;
 use crate::export::SourceCounters;
-use crate::rules::testing::{assert_sides, check, launch, line, samples};
+use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
 
 const LONG: &str = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
 
@@ -24,6 +24,24 @@ fn a_busy_l1_counts_only_where_it_is_busy_with_these_loads() {
     assert!(check(&RULE, &busy).is_some());
     busy.set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Some(1001.0));
     assert!(check(&RULE, &busy).is_none());
+}
+
+#[test]
+fn an_unrolled_matrix_product_has_a_tile_already() {
+    let fires = |product: &'static str| {
+        let code = [
+            ("LDGSTS.E.BYPASS.128 [R7], desc[UR6][R14.64]", 8.0),
+            ("LDGDEPBAR", 8.0),
+            (product, 8.0),
+            ("EXIT", 8.0),
+        ];
+        let metrics = [(SECTORS, 4000.0), (READ, 64_000.0), (LONG, 30.0), (LATENCY, 100.0)];
+        let mut launch = sass(&metrics, &code);
+        launch.instructions[0].counters.l2_sectors_global_ideal = 4000.0;
+        check(&RULE, &launch).is_some()
+    };
+    assert!(fires("FADD R24, R24, R25"));
+    assert!(!fires("HGMMA.64x128x16.F32 R24, gdesc[UR12].tnspB, R24"));
 }
 
 #[test]

@@ -9,6 +9,8 @@ use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 
 /// Instructions that a warp executes for one guard, at most, where it only finds out whether there is work for it.
@@ -43,6 +45,15 @@ fn steps(listing: &Listing, reaching: &mut Reaching, guard: usize) -> f64 {
                 if seen.insert(by) {
                     steps += listing.executed(by) / listing.executed(guard);
                     open.push(by);
+                }
+            }
+        }
+        // An array of the thread's own: whatever is stored there may be what is loaded.
+        if sass.entries[at].family == Family::Load(Space::Local) {
+            for (store, entry) in listing.entries() {
+                if entry.family == Family::Store(Space::Local) && seen.insert(store) {
+                    steps += listing.executed(store) / listing.executed(guard);
+                    open.push(store);
                 }
             }
         }

@@ -256,3 +256,24 @@ fn warps_that_search_have_done_their_work() {
     );
     assert_eq!(found(&searching(99.0)), None);
 }
+
+#[test]
+fn what_a_search_works_out_may_lie_in_an_array_of_its_own() {
+    let searching = |iterations: f64| {
+        code(&[
+            ("S2R R5, SR_TID.X", 1000.0, 32.0),
+            ("LOP3.LUT R4, R4, R5, RZ, 0x3c, !PT", 1000.0 * iterations, 32.0),
+            ("IADD3 R6, R6, 0x1, RZ", 1000.0 * iterations, 32.0),
+            ("ISETP.NE.AND P1, PT, R6, 0x40, PT", 1000.0 * iterations, 32.0),
+            ("@P1 BRA 0x110", 1000.0 * iterations, 32.0),
+            ("STL [R1+0x8], R4", 1000.0, 32.0),
+            ("LDL.U8 R7, [R1+0x8]", 1000.0, 32.0),
+            ("ISETP.NE.AND P0, PT, R7, UR4, PT", 1000.0, 32.0),
+            ("@P0 EXIT", 1000.0, 32.0),
+            ("STG.E desc[UR4][R8.64], R4", 1.0, 1.0),
+            ("EXIT", 1.0, 32.0),
+        ])
+    };
+    assert!(found(&searching(50.0)).is_some());
+    assert_eq!(found(&searching(99.0)), None);
+}

@@ -115,6 +115,7 @@ mod tests {
             ("triton.md", "A thirty-first set"),
             ("triton.md", "A thirty-second set"),
             ("triton.md", "A thirty-third set"),
+            ("triton.md", "A thirty-fourth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -158,6 +159,9 @@ mod tests {
             ("elsewhere.md", "A thirty-ninth set of fixes"),
             ("elsewhere.md", "A fortieth set of fixes"),
             ("elsewhere.md", "What later first findings gained"),
+            ("elsewhere.md", "A forty-first set of fixes"),
+            ("elsewhere.md", "A forty-second set of fixes"),
+            ("elsewhere.md", "What the first findings of these gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

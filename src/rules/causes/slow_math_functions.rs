@@ -241,6 +241,31 @@ mod tests {
     }
 
     #[test]
+    fn a_remainder_is_told_from_a_whole_part_by_its_slow_path() {
+        let of = |slow_path: &'static str, modulus: &'static str| {
+            let code = [
+                ("MOV R7, R4", 10.0),
+                ("FMUL R5, R6, R5", 100.0), // 0x110
+                ("FRND.TRUNC R5, R5", 100.0),
+                (modulus, 100.0),
+                ("IADD3 R1, R1, R2, RZ", 2300.0),
+                ("@P0 BRA 0x110", 100.0),
+                ("EXIT", 10.0),
+                (slow_path, 0.0),
+            ];
+            check(&RULE, &sass(&[(ISSUE_BUSY, 60.0)], &code))
+        };
+        let slow = "VIADD R6, R5, 0xf4800000";
+        let draft = of(slow, "FFMA R10, -R1, R5, R0").unwrap();
+        // 26 instructions less 9, a hundred times; by what does not change less 3.
+        assert!((draft.effect.share_of(Term::Issue) - 1700.0 / 2720.0).abs() < 1e-12);
+        assert!(draft.hint.contains("truncf") && draft.hint.contains("no flag"), "{}", draft.hint);
+        let draft = of(slow, "FFMA R10, -R7, R5, R0").unwrap();
+        assert!((draft.effect.share_of(Term::Issue) - 2300.0 / 2720.0).abs() < 1e-12);
+        assert_eq!(of("VIADD R6, R5, 0x1", "FFMA R10, -R1, R5, R0"), None);
+    }
+
+    #[test]
     fn where_several_lines_share_the_gain_the_hint_asks_for_all() {
         let mut launch = logarithms();
         let again = launch.instructions[0].clone();

@@ -11,7 +11,7 @@ use super::written::Written;
 use crate::export::SourceRow;
 use crate::isa::control::Control;
 use crate::sass::parse::instruction::Instruction;
-use crate::sass::parse::library::Routine;
+use crate::sass::parse::library::{Routine, is_of_remainders};
 use crate::sass::parse::opcode::{Family, Turns};
 use crate::sass::parse::operands::{Role, collect};
 use crate::sass::parse::register::Slot;
@@ -81,6 +81,7 @@ impl Sass {
         }
         sass.mark_logarithms();
         sass.mark_tangents();
+        sass.mark_remainders(rows);
         let places = Places(addresses);
         for (index, target) in targets {
             sass.entries[index].to = places.find(target).map_or(NOWHERE, place);
@@ -114,6 +115,17 @@ impl Sass {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// `truncf` rounds as `fmodf` does, which alone has a slow path.
+    fn mark_remainders(&mut self, rows: &[SourceRow]) {
+        let is_mark = |entry: &ListedInstruction| entry.routine == Some(Routine::Remainder);
+        let text = |entry: &ListedInstruction| &rows[entry.row as usize].text;
+        if self.entries.iter().any(is_mark)
+            && !self.entries.iter().any(|entry| is_of_remainders(text(entry)))
+        {
+            self.entries.iter_mut().filter(|entry| is_mark(entry)).for_each(|it| it.routine = None);
         }
     }
 

@@ -48,6 +48,8 @@ pub enum Routine {
     Reciprocal,
     /// `sqrtf`, rounded to nearest.
     SquareRoot,
+    /// `fmodf`, whose result is exact however large the quotient is.
+    Remainder,
     /// Division of doubles, or a reciprocal: an approximation, two steps of Newton's and a correction.
     DoubleDivision,
     /// The same by a value that stays the same in a loop or for all threads.
@@ -134,6 +136,7 @@ impl Routine {
             R::Division => "division of floats",
             R::Reciprocal => "reciprocal of a float",
             R::SquareRoot => "sqrtf",
+            R::Remainder => "fmodf",
             R::DoubleDivision | R::RepeatedDoubleDivision => "division of doubles",
             R::DoubleRoot => "sqrt or rsqrt of a double",
             R::DoubleSine => "sin or cos of a double",
@@ -161,6 +164,7 @@ impl Routine {
             R::Division => "__fdividef, or a multiplication by the reciprocal",
             R::Reciprocal => "__fdividef(1.0f, x)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
+            R::Remainder => "x - y * truncf(x * (1 / y))",
             R::DoubleDivision => "a float's division where 24 bits are enough",
             R::RepeatedDoubleDivision => "a multiplication by the reciprocal, worked out once",
             R::DoubleRoot => "a float's root where 24 bits are enough",
@@ -186,6 +190,7 @@ impl Routine {
     pub fn fast_where(self) -> &'static str {
         match self {
             R::LogarithmOfOnePlus | R::ExponentialMinusOne => "wherever x is not small",
+            R::Remainder => "wherever x is no large multiple of y",
             _ => "",
         }
     }
@@ -209,6 +214,8 @@ impl Routine {
             R::Division => cost(5.0, 0.0, 2.0, 10.0),
             R::Reciprocal => cost(3.0, 3.0, 1.0, 10.0),
             R::SquareRoot => cost(4.0, 2.0, 1.0, 10.0),
+            // Where the quotient fits into 24 bits.
+            R::Remainder => cost(8.0, 8.0, 2.0, 26.0),
             // Copies and a check of the exponent beside the seven on doubles.
             R::DoubleDivision | R::RepeatedDoubleDivision => {
                 Cost { fma: 3.0, alu: 2.0, xu: 1.0, fp64: 7.0, all: 15.0 }
@@ -249,6 +256,7 @@ impl Routine {
             R::Division => cost(3.0, 2.0, 1.0, 6.0),
             R::Reciprocal => cost(2.0, 1.0, 1.0, 4.0),
             R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
+            R::Remainder => cost(4.0, 3.0, 2.0, 9.0),
             // As a float, and converted to and fro.
             R::DoubleDivision => cost(3.0, 2.0, 3.0, 8.0),
             R::RepeatedDoubleDivision => Cost { fma: 0.0, alu: 0.0, xu: 0.0, fp64: 1.0, all: 1.0 },
@@ -320,6 +328,8 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         "IADD3" | "VIADD" if instruction.holds("0x1800000") => Some(R::Reciprocal),
         "IADD3" | "VIADD" if instruction.holds("-0xd000000") => Some(R::SquareRoot),
         "VIADD" if instruction.holds("0xf3000000") => Some(R::SquareRoot),
+        // Other code rounds so, too: see `Sass::new`.
+        "FRND" if instruction.has("TRUNC") && !instruction.has("F64") => Some(R::Remainder),
         "I2F" | "UI2F" if instruction.has("RP") => Some(if instruction.has("U64") {
             R::LongDivision
         } else if instruction.has("U32") {
@@ -338,6 +348,12 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         }
         _ => None,
     }
+}
+
+/// True for an instruction of `fmodf`'s slow path, which no other code has: it scales by 23 binary digits at a time.
+#[must_use]
+pub fn is_of_remainders(text: &str) -> bool {
+    text.contains("0xb800000") || text.contains("0xf4800000")
 }
 
 /// True for a product of two registers.

@@ -20,7 +20,9 @@ impl FastForm {
             return Self { what, condition: "", by_hand: true };
         }
         let what = named(routine, text).unwrap_or_else(|| routine.fast());
-        Self { what: what.to_owned(), condition: routine.fast_where(), by_hand: false }
+        // No flag makes a remainder inexact.
+        let by_hand = routine == Routine::Remainder;
+        Self { what: what.to_owned(), condition: routine.fast_where(), by_hand }
     }
 }
 

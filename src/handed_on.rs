@@ -28,6 +28,15 @@ pub struct Pointers {
 }
 
 impl HandedOn {
+    /// True for the same kernel and the same pointers, wherever they lead.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let places = |each: &Self| -> Vec<[u32; 2]> {
+            each.pointers.iter().map(|pointers| [pointers.own, pointers.other]).collect()
+        };
+        self.kernel == other.kernel && places(self) == places(other)
+    }
+
     /// How much memory it is in all, bytes.
     #[must_use]
     pub fn bytes(&self) -> f64 {

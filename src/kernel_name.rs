@@ -54,11 +54,9 @@ pub(crate) fn base(name: &str) -> String {
 pub(crate) fn only_reads(name: &str, parameter: usize) -> bool {
     let name = readable(name);
     let parameters = Parts::new(&name).parameters.map(split_arguments).unwrap_or_default();
-    let pointer =
-        parameters.get(parameter).map(|text| text.trim_end_matches("__restrict__").trim());
-    let Some(pointee) = pointer.and_then(|text| text.strip_suffix('*')) else { return false };
-    let is_pointer = pointee.contains('*');
-    pointee.trim_end().ends_with("const") || !is_pointer && pointee.starts_with("const ")
+    let text = parameters.get(parameter).map(|text| text.trim_end_matches("__restrict__").trim());
+    let Some(target) = text.and_then(|text| text.strip_suffix('*')) else { return false };
+    target.trim_end().ends_with("const") || !target.contains('*') && target.starts_with("const ")
 }
 
 /// True where two names are of one kernel, however each is spelled. A name of which only one spelling has

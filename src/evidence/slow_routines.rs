@@ -284,12 +284,14 @@ fn modulus_stays(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool
         return false;
     };
     let blocks = &sass.flow.loops[around].blocks;
-    factors(product).filter(|each| each.slot != quotient).copied().collect::<Vec<Use>>().iter().all(
-        |factor| {
-            let mut made_at = reaching.definitions(product, *factor);
-            made_at.all(|at| !blocks.contains(&sass.flow.block_of[at as usize]))
-        },
-    )
+    let factors: Vec<Use> = factors(product).filter(|it| it.slot != quotient).copied().collect();
+    // An argument of the launch may be loaded again in each turn.
+    let is_argument =
+        |at: usize| sass.entries[at].family == Family::Constant && sass.uses(at).is_empty();
+    let stays = |at: usize| !blocks.contains(&sass.flow.block_of[at]) || is_argument(at);
+    let mut made_before =
+        |factor: &Use| reaching.definitions(product, *factor).all(|at| stays(at as usize));
+    factors.iter().all(&mut made_before)
 }
 
 /// True where a division is the short way of a 64-bit one: a branch before it has a call to it on its other way.

@@ -1,6 +1,6 @@
 //! Kernels beside one another on a stream that are given the same memory: what the first stores there the second may load at once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::Survey;
 use super::buffers::{Buffer, Buffers};
@@ -33,12 +33,15 @@ pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
 
 /// What half of so many launches or more have alike, but for how much it is.
 fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Option<HandedOn> {
-    let mut counts: BTreeMap<(&str, Vec<[u32; 2]>), (usize, &HandedOn)> = BTreeMap::new();
+    let mut alike: Vec<(usize, &HandedOn)> = Vec::new();
     for each in found {
-        let places = each.pointers.iter().map(|pointers| [pointers.own, pointers.other]).collect();
-        counts.entry((&each.kernel, places)).or_insert((0, each)).0 += 1;
+        let known = alike.iter_mut().find(|(_, known)| known.is_like(each));
+        match known {
+            Some((count, _)) => *count += 1,
+            None => alike.push((1, each)),
+        }
     }
-    let most = counts.into_values().max_by_key(|(count, _)| *count);
+    let most = alike.into_iter().max_by_key(|(count, _)| *count);
     most.filter(|(count, _)| 2 * count >= launches).map(|(_, each)| each.clone())
 }
 
@@ -113,11 +116,10 @@ impl<'a> Given<'a> {
             }
             let shared = self.shared(one, other);
             found.entry(other).or_default().before =
-                self.handed_on(one, shared.iter().map(|shared| shared.of_second()));
+                self.handed_on(one, shared.iter().map(Shared::of_second));
             let only =
                 shared.iter().filter(|it| self.is_wanted_by_none_after(other, it.buffer, one));
-            found.entry(one).or_default().after =
-                self.handed_on(other, only.map(|shared| shared.of_first()));
+            found.entry(one).or_default().after = self.handed_on(other, only.map(Shared::of_first));
         }
         found
     }
@@ -200,31 +202,34 @@ mod tests {
         })
     }
 
-    fn some(kernel: &str, own: u32, other: u32) -> Option<HandedOn> {
+    fn with(kernel: &str, own: u32, other: u32) -> HandedOn {
         let pointers = vec![Pointers { own, other, bytes: 0x100 }];
-        Some(HandedOn { kernel: kernel.to_owned(), pointers })
+        HandedOn { kernel: kernel.to_owned(), pointers }
     }
 
     #[test]
     fn what_one_stores_and_the_next_alone_is_given_is_handed_on() {
         let [first, second] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (2, &[3])]));
-        assert_eq!(first, Neighbours { before: None, after: some(SECOND, 8, 0) });
-        assert_eq!(second, Neighbours { before: some(FIRST, 0, 8), after: None });
+        assert_eq!(first, Neighbours { before: None, after: Some(with(SECOND, 8, 0)) });
+        assert_eq!(second, Neighbours { before: Some(with(FIRST, 0, 8)), after: None });
     }
 
     #[test]
     fn what_a_third_one_needs_must_still_be_stored() {
         let [first, second] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (2, &[1])]));
-        assert_eq!((first.after, second.before), (None, some(FIRST, 0, 8)));
+        assert_eq!((first.after, second.before), (None, Some(with(FIRST, 0, 8))));
         // In rounds, the first stores it anew.
         let [first, _] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (0, &[0, 1]), (1, &[1, 2])]));
-        assert_eq!(first.after, some(SECOND, 8, 0));
+        assert_eq!(first.after, Some(with(SECOND, 8, 0)));
     }
 
     #[test]
     fn an_input_of_both_is_not_handed_on() {
         let [first, second] = of(made(&[(0, &[0, 2, 1]), (1, &[0, 3, 1])]));
-        assert_eq!((first.after, second.before), (some(SECOND, 16, 16), some(FIRST, 16, 16)));
+        assert_eq!(
+            (first.after, second.before),
+            (Some(with(SECOND, 16, 16)), Some(with(FIRST, 16, 16)))
+        );
     }
 
     #[test]

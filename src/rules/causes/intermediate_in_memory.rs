@@ -195,6 +195,10 @@ fn effect(
     let of = |passed: Option<&Passed>| passed.map_or(0.0, |passed| passed.sectors);
     let share = ((of(loaded) + of(stored)) / traffic.asked).min(1.0);
     effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
+    // A kernel that only stores what the next one takes, as a fill does, goes whole.
+    if traffic.of_loads <= 0.0 && of(stored) >= traffic.of_stores {
+        effect.removed.push((Term::BlockScheduler, 1.0));
+    }
     let (Some(read), Some(written)) = (launch.get(READ), launch.get(WRITTEN)) else {
         return Some(effect);
     };
@@ -288,9 +292,9 @@ mod tests {
         launch
     }
 
-    fn handed_on(own: u32, bytes: u64) -> Option<HandedOn> {
+    fn with(own: u32, bytes: u64) -> HandedOn {
         let pointers = vec![Pointers { own, other: 0, bytes }];
-        Some(HandedOn { kernel: "other(float*)".to_owned(), pointers })
+        HandedOn { kernel: "other(float*)".to_owned(), pointers }
     }
 
     fn of(neighbours: Neighbours) -> Option<Draft> {
@@ -301,7 +305,7 @@ mod tests {
 
     #[test]
     fn loads_of_what_the_kernel_before_stored_go() {
-        let draft = of(Neighbours { before: handed_on(0, 2048), after: None }).unwrap();
+        let draft = of(Neighbours { before: Some(with(0, 2048)), after: None }).unwrap();
         assert!((draft.effect.share_of(Term::Dram) - 2.0 / 3.0).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::L2) - 2.0 / 3.0).abs() < 1e-12);
         assert!(draft.message.starts_with("It loads 2.05 kB that other"), "{}", draft.message);
@@ -309,28 +313,39 @@ mod tests {
 
     #[test]
     fn stores_for_the_kernel_behind_go() {
-        let draft = of(Neighbours { before: None, after: handed_on(8, 1024) }).unwrap();
+        let draft = of(Neighbours { before: None, after: Some(with(8, 1024)) }).unwrap();
         assert!((draft.effect.share_of(Term::Dram) - 1.0 / 3.0).abs() < 1e-12);
         assert!(
-            of(Neighbours { before: handed_on(8, 1024), after: None }).is_none(),
+            of(Neighbours { before: Some(with(8, 1024)), after: None }).is_none(),
             "only stored"
         );
         assert!(
-            of(Neighbours { before: None, after: handed_on(0, 1024) }).is_none(),
+            of(Neighbours { before: None, after: Some(with(0, 1024)) }).is_none(),
             "only loaded"
         );
     }
 
     #[test]
+    fn a_fill_goes_with_its_blocks() {
+        let of = |loads: f64| {
+            let mut launch = made();
+            launch.instructions[3].counters.l2_sectors_global = loads;
+            launch.neighbours = Neighbours { before: None, after: Some(with(8, 1024)) };
+            check(&RULE, &launch).unwrap().effect.share_of(Term::BlockScheduler)
+        };
+        assert!((of(0.0) - 1.0).abs() < 1e-12 && of(64.0) < 1e-12);
+    }
+
+    #[test]
     fn what_many_blocks_need_is_left() {
-        assert!(of(Neighbours { before: handed_on(0, 512), after: None }).is_none());
+        assert!(of(Neighbours { before: Some(with(0, 512)), after: None }).is_none());
         assert!(of(Neighbours::default()).is_none());
     }
 
     #[test]
     fn what_l2_still_holds_may_not_come_from_dram() {
         let at_least = |bytes| {
-            of(Neighbours { before: handed_on(0, bytes), after: None }).unwrap().effect.at_least
+            of(Neighbours { before: Some(with(0, bytes)), after: None }).unwrap().effect.at_least
         };
         let least = at_least(2048).unwrap();
         assert!(least.share_of(Term::Dram) < 1e-12 && least.share_of(Term::L2) > 0.6);

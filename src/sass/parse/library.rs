@@ -164,7 +164,7 @@ impl Routine {
             R::Division => "__fdividef, or a multiplication by the reciprocal",
             R::Reciprocal => "__fdividef(1.0f, x)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
-            R::Remainder => "x - y * truncf(x * (1 / y))",
+            R::Remainder => "x - y * truncf(x * r) with r = 1 / y",
             R::DoubleDivision => "a float's division where 24 bits are enough",
             R::RepeatedDoubleDivision => "a multiplication by the reciprocal, worked out once",
             R::DoubleRoot => "a float's root where 24 bits are enough",

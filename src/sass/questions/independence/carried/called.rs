@@ -13,14 +13,12 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 
-const WORDS: usize = Slot::COUNT.div_ceil(64);
-
 /// A set of registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Registers([u64; WORDS]);
+struct Registers([u64; Slot::COUNT.div_ceil(64)]);
 
 impl Registers {
-    const NONE: Self = Self([0; WORDS]);
+    const NONE: Self = Self([0; Slot::COUNT.div_ceil(64)]);
 
     fn only(slot: Slot) -> Self {
         let mut only = Self::NONE;

@@ -13,7 +13,7 @@ use crate::output::{Output, Tag};
 /// What leaves these records out, among the kinds of CUPTI's, of which it is none.
 pub const KIND: u32 = 1001;
 
-/// So many launches are looked at, the first ones: at most 2 MB.
+/// So many launches are looked at, the first ones: at most 4 MB.
 const MOST_LAUNCHES: u32 = 16_384;
 
 /// Words of a launch that are written, each behind where it stands: the number of its parameter, and its offset among the bytes

@@ -221,11 +221,13 @@ fn message(loaded: Option<&Passed>, stored: Option<&Passed>, share: f64) -> Stri
     let said: Vec<String> = [
         loaded.map(|passed| {
             let (bytes, kernel) = of(passed);
-            format!("It loads {bytes} that {kernel}, the kernel before it, may have stored only just now.")
+            format!("It loads {bytes} that the kernel before it, {kernel}, may just have stored.")
         }),
         stored.map(|passed| {
             let (bytes, kernel) = of(passed);
-            format!("It stores {bytes} that {kernel}, the kernel behind it, is given, and no later one.")
+            format!(
+                "It stores {bytes} that the kernel behind it, {kernel}, is given, and no later one."
+            )
         }),
     ]
     .into_iter()
@@ -308,7 +310,11 @@ mod tests {
         let draft = of(Neighbours { before: Some(with(0, 2048)), after: None }).unwrap();
         assert!((draft.effect.share_of(Term::Dram) - 2.0 / 3.0).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::L2) - 2.0 / 3.0).abs() < 1e-12);
-        assert!(draft.message.starts_with("It loads 2.05 kB that other"), "{}", draft.message);
+        assert!(
+            draft.message.starts_with("It loads 2.05 kB that the kernel before it, other,"),
+            "{}",
+            draft.message
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod loads_between;
 mod quotients;
+mod remainders;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,9 +19,9 @@ use crate::sass::{Family, Listing, Marks, Routine};
 pub(crate) const THRESHOLDS: &[Threshold] = &[
     BRANCH_WITHIN,
     LONGEST_PATH,
-    PRODUCT_WITHIN,
     loads_between::TOGETHER,
     quotients::CORRECTED_WITHIN,
+    remainders::PRODUCT_WITHIN,
 ];
 
 const BRANCH_WITHIN: Threshold = Threshold {
@@ -37,13 +38,6 @@ const LONGEST_PATH: Threshold = Threshold {
     value: 160.0,
     unit: "instruction",
     source: "measured: the longest slow path, that of sine, takes 110 on sm_90",
-};
-
-const PRODUCT_WITHIN: Threshold = Threshold {
-    what: "instructions between the whole part of a remainder's quotient and the product that is taken off, at most",
-    value: 4.0,
-    unit: "instruction",
-    source: "measured: it stands right behind in the code of nvcc 13.0 and of Triton 3.6; a few others may be moved between",
 };
 
 /// Runs of library routines.
@@ -121,16 +115,16 @@ impl Runs {
             if quotients::is_wanted(listing, index) {
                 now = quotients::with_quotient(routine, now);
             }
-            let then = if routine == Routine::Division
-                && divisor_stays(listing, &mut reaching, index)
-            {
-                MULTIPLICATION
-            } else if routine == Routine::Remainder && modulus_stays(listing, &mut reaching, index)
-            {
-                KNOWN_MODULUS
-            } else {
-                routine.fast_cost()
-            };
+            let then =
+                if routine == Routine::Division && divisor_stays(listing, &mut reaching, index) {
+                    MULTIPLICATION
+                } else if routine == Routine::Remainder
+                    && remainders::modulus_stays(listing, &mut reaching, index)
+                {
+                    remainders::KNOWN_MODULUS
+                } else {
+                    routine.fast_cost()
+                };
             removal.replace(runs, now, then);
             let part = runs / listing.executed(index);
             found.weights.insert(index, part * (now.all - then.all));
@@ -207,9 +201,6 @@ impl Runs {
 /// before.
 const MULTIPLICATION: Cost = Cost { fma: 1.0, alu: 0.0, xu: 0.0, fp64: 0.0, all: 1.0 };
 
-/// What a fast remainder by such a value takes there: a product, its whole part, and what that is taken off.
-const KNOWN_MODULUS: Cost = Cost { fma: 2.0, alu: 0.0, xu: 1.0, fp64: 0.0, all: 3.0 };
-
 /// The loads of a double's sine from the table of coefficients, which lies behind the constants.
 fn coefficients(listing: Listing, mark: usize) -> impl Iterator<Item = usize> {
     let end = (mark + LONGEST_PATH.whole()).min(listing.sass.entries.len());
@@ -266,32 +257,6 @@ fn divisor_stays(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool
     !reaching
         .definitions(mark, *divisor)
         .any(|at| blocks.contains(&sass.flow.block_of[at as usize]))
-}
-
-/// True where what a remainder in a loop is taken of a multiple of, by which the whole part of the quotient is multiplied, is made
-/// before the loop.
-fn modulus_stays(listing: Listing, reaching: &mut Reaching, mark: usize) -> bool {
-    let sass = listing.sass;
-    let Some(around) = sass.flow.innermost(mark) else { return false };
-    let Some(&quotient) = sass.defs(mark).first() else { return false };
-    let factors = |at: usize| sass.uses(at).iter().take(2);
-    let reads = |at: &usize| {
-        let is_product = sass.entries[*at].family == Family::Fp32Fma;
-        is_product && factors(*at).any(|each| each.slot == quotient)
-    };
-    let Some(product) = (mark + 1..sass.entries.len()).take(PRODUCT_WITHIN.whole()).find(reads)
-    else {
-        return false;
-    };
-    let blocks = &sass.flow.loops[around].blocks;
-    let factors: Vec<Use> = factors(product).filter(|it| it.slot != quotient).copied().collect();
-    // An argument of the launch may be loaded again in each turn.
-    let is_argument =
-        |at: usize| sass.entries[at].family == Family::Constant && sass.uses(at).is_empty();
-    let stays = |at: usize| !blocks.contains(&sass.flow.block_of[at]) || is_argument(at);
-    let mut made_before =
-        |factor: &Use| reaching.definitions(product, *factor).all(|at| stays(at as usize));
-    factors.iter().all(&mut made_before)
 }
 
 /// True where a division is the short way of a 64-bit one: a branch before it has a call to it on its other way.

@@ -170,25 +170,15 @@ impl<'a> Given<'a> {
 mod tests {
     use super::super::group::groups;
     use super::*;
-    use crate::survey::memory::{Change, Memory, kind};
     use crate::survey::record::Fill;
-    use crate::survey::samples::{arguments, process, shape};
+    use crate::survey::samples::{given, shape};
 
     const FIRST: &str = "points(float const*, int*, int)";
     const SECOND: &str = "keys(int const*, long*, int)";
 
     /// Launches of the two kernels, with these buffers of 256 bytes.
     fn made(launches: &[(u32, &[u64])]) -> Process {
-        let shapes = [shape(FIRST, 10), shape(SECOND, 10), shape("other", 10)];
-        let timed: Vec<(u32, u64)> = launches.iter().map(|(shape, _)| (*shape, 100)).collect();
-        let mut process = process(&shapes, &timed);
-        let pool = Change::new(1, 0x1_0000_0000, 0x10_0000, 0, 1, kind::DEVICE);
-        process.memory = Memory::new(pool.into_iter().collect());
-        for (number, (_, given)) in (1..).zip(launches) {
-            let words = given.iter().map(|buffer| 0x1_0000_0000 + buffer * 0x100);
-            process.arguments.insert(number, arguments(words));
-        }
-        process
+        given(&[shape(FIRST, 10), shape(SECOND, 10), shape("other", 10)], launches)
     }
 
     /// The neighbours of the first two kernels' launches.

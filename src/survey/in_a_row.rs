@@ -75,22 +75,12 @@ fn have_memory_of_their_own(process: &Process, buffers: &Buffers, row: &[(u32, &
 mod tests {
     use super::super::group::groups;
     use super::*;
-    use crate::survey::memory::{Change, Memory, kind};
     use crate::survey::record::Fill;
-    use crate::survey::samples::{arguments, process, shape};
+    use crate::survey::samples::{given, shape};
 
     /// Launches with these shapes and buffers.
     fn made(launches: &[(u32, &[u64])]) -> Process {
-        let shapes = [shape("a", 10), shape("b", 10)];
-        let timed: Vec<(u32, u64)> = launches.iter().map(|(shape, _)| (*shape, 100)).collect();
-        let mut process = process(&shapes, &timed);
-        let pool = Change::new(1, 0x1_0000_0000, 0x10_0000, 0, 1, kind::DEVICE);
-        process.memory = Memory::new(pool.into_iter().collect());
-        for (number, (_, given)) in (1..).zip(launches) {
-            let words = given.iter().map(|buffer| 0x1_0000_0000 + buffer * 0x100);
-            process.arguments.insert(number, arguments(words));
-        }
-        process
+        given(&[shape("a", 10), shape("b", 10)], launches)
     }
 
     /// How many launches of `a` are in a row, whose launches have these shapes and buffers.

@@ -1,5 +1,6 @@
 //! Surveys for tests.
 
+use super::memory::{Change, Memory, kind};
 use super::record::{Argument, Kernel, Place, Process, Shape, Span};
 
 /// A shape of a kernel with this grid.
@@ -32,6 +33,20 @@ pub(crate) fn process(shapes: &[Shape], launches: &[(u32, u64)]) -> Process {
         let span = Span { start, end: start + ns };
         process.kernels.push(Kernel { span, place, shape });
         start += ns;
+    }
+    process
+}
+
+/// The same, each of 100 ns and given buffers of 256 bytes, by their numbers.
+pub(crate) fn given(shapes: &[Shape], launches: &[(u32, &[u64])]) -> Process {
+    const POOL: u64 = 0x1_0000_0000;
+    let timed: Vec<(u32, u64)> = launches.iter().map(|(shape, _)| (*shape, 100)).collect();
+    let mut process = process(shapes, &timed);
+    let pool = Change::new(1, POOL, 0x10_0000, 0, 1, kind::DEVICE);
+    process.memory = Memory::new(pool.into_iter().collect());
+    for (number, (_, buffers)) in (1..).zip(launches) {
+        let words = buffers.iter().map(|buffer| POOL + buffer * 0x100);
+        process.arguments.insert(number, arguments(words));
     }
     process
 }

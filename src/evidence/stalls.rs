@@ -9,6 +9,8 @@ use crate::finding::{Evidence, LEAST_GAIN};
 use crate::frame::Reads;
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
+use crate::sass::Listing;
+use crate::sass::questions::chains_apart::chains_apart;
 use crate::text::percent;
 
 /// The limits of every stall rule.
@@ -57,7 +59,10 @@ pub(crate) struct Stall {
 pub(crate) fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
     let metric = stall.reason.ratio_metric();
     let (cycles, all, issue) = (launch.need(&metric), launch.need(LATENCY), launch.need(ISSUE));
-    let effect = Effect::stalls([stall.reason]);
+    let mut effect = Effect::stalls([stall.reason]);
+    if stall.reason == StallReason::Wait {
+        effect.stalls = vec![(stall.reason, on_chains(launch))];
+    }
     let gain = launch.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
     let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= LEAST_GAIN;
     if !(large && issue < STALL_ISSUE) {
@@ -85,6 +90,22 @@ pub(crate) fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
         hint: stall.hint.replace("{place}", &place),
         effect,
     })
+}
+
+/// The share (0 to 1) of the waits for fixed latency that are on chains of which
+/// [several could run side by side](chains_apart): those that more independence within a warp hides. 1 in a profile
+/// without instructions.
+pub(crate) fn on_chains(launch: &ModeledLaunch) -> f64 {
+    let Some(listing) = launch.profile.listing().filter(Listing::is_whole) else { return 1.0 };
+    let chains = chains_apart(&listing);
+    let places = || 0..listing.sass.entries.len();
+    let waits = |at: usize| listing.samples(at, StallReason::Wait);
+    // A warp that waits behind a branch back is sampled at the instruction that follows it in the listing.
+    let turns_back = |at: usize| listing.sass.flow.loops.iter().any(|each| each.back == at);
+    let is_on_chain = |&at: &usize| chains[at] || at > 0 && chains[at - 1] && turns_back(at - 1);
+    let all: f64 = places().map(waits).sum();
+    let on_chains: f64 = places().filter(is_on_chain).map(waits).sum();
+    if all > 0.0 { on_chains / all } else { 1.0 }
 }
 
 /// What the line with most samples waits for: the line and the opcode that make the awaited value.

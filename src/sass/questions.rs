@@ -5,6 +5,7 @@ pub mod arrays;
 pub mod assertions;
 pub mod bystanders;
 pub mod chain;
+pub mod chains_apart;
 pub mod chosen_sums;
 pub mod descriptors;
 pub mod divisors;

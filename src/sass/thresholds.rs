@@ -7,6 +7,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     FEW_WARPS,
     THREADS_MEET,
     FEW_TURNS,
+    LONG_ROW,
     ENOUGH_SAMPLES,
     EVERY_TURN,
     LONG_SUM,
@@ -147,6 +148,16 @@ pub const FEW_TURNS: Threshold = Threshold {
     unit: "iteration",
     source: "derivation: one iteration can't be divided; a grid-stride loop with a thread for each element has \
              one, and the loops inside it are examined instead",
+};
+
+/// Additions and fused multiplications in a row that make a sum worth dividing.
+pub const LONG_ROW: Threshold = Threshold {
+    what: "additions or fused multiplications in a row, each of what the one before made, of which several rows could run side \
+           by side, at least",
+    value: 16.0,
+    unit: "instruction",
+    source: "derivation: the polynomials of CUDA's mathematical functions have fewer steps in a row (12 for the exponential \
+             of a double), and their code can't be changed",
 };
 
 /// Turns of a loop that make a sum worth dividing.

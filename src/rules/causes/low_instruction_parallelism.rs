@@ -2,6 +2,7 @@
 
 use crate::evidence::modeled_launch::place;
 use crate::evidence::occupancy::{HIGH_ENOUGH, HIGH_ENOUGH_LIMIT};
+use crate::evidence::stalls::on_chains;
 use crate::evidence::threshold::{
     ISSUE, ISSUE_LOW, ISSUE_LOW_LIMIT, LATENCY, STALL_SHARE, STALL_SHARE_LIMIT, UNIT_SATURATED,
     UNIT_SATURATED_LIMIT,
@@ -32,9 +33,12 @@ The result of an addition or multiplication is ready after a handful of cycles. 
 instruction needs it waits; other warps, or independent instructions of the same warp, fill the \
 gap. Where warps are few and each follows one long chain (a sum in one accumulator, a \
 recurrence), the pipes idle most of the time. The rule fires where warps mostly wait for this \
-fixed latency while schedulers have slots to spare and no unit is near its limit. Split the \
-chain: use several accumulators, let each thread work on several elements side by side, or unroll \
-a loop whose iterations are independent. Or keep more warps resident.",
+fixed latency while schedulers have slots to spare and no unit is near its limit. It counts the waits \
+in chains that can be split: sums over a loop's iterations, long rows of additions, and recurrences \
+that a thread runs through for one element after another. What an iteration computes for itself is not \
+counted, since two iterations at once take the registers of two and leave room for half of the warps. \
+Split the chain: use several accumulators, or let each thread work on several of its elements side by \
+side. Or keep more warps resident.",
     examples: &[Example {
         fault: "\
 float sum = 0.0f;                         // each sum waits for the last
@@ -83,6 +87,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !(few && 100.0 * wait / all >= STALL_SHARE && issue < ISSUE_LOW) || saturated {
         return None;
     }
+    // The others wait for what each turn works out for itself.
+    let on_chains = on_chains(launch);
+    if 100.0 * wait * on_chains / all < STALL_SHARE {
+        return None;
+    }
     let locations = launch.stalled_places(&STALLS, "waits for arithmetic");
     let chains = (ISSUE_LOW / issue.max(1.0)).ceil().clamp(2.0, 8.0);
     Some(Draft {
@@ -104,7 +113,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             place(&locations, "the innermost loop"),
         ),
         locations,
-        effect: Effect::stalls(STALLS),
+        effect: Effect {
+            stalls: STALLS.map(|reason| (reason, on_chains)).to_vec(),
+            ..Effect::default()
+        },
     })
 }
 

@@ -23,7 +23,8 @@ pub const RULE: Rule = Rule {
     explanation: "\
 An instruction of fixed latency (arithmetic, mostly 4 cycles or more) must end before the next \
 instruction that depends on it. The stall shows where few warps are ready and each follows one \
-dependent chain; in a well-tuned kernel it is the stall that remains.",
+dependent chain; in a well-tuned kernel it is the stall that remains. The estimate counts the waits in chains \
+that can be split, as low-instruction-parallelism does.",
     examples: &[Example {
         fault: "\
 float y = c[7];                           // seven steps, one after another

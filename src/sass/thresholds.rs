@@ -162,9 +162,10 @@ pub const LONG_ROW: Threshold = Threshold {
 
 /// Turns of a loop that make a sum worth dividing.
 pub const LONG_SUM: Threshold = Threshold {
-    what: "iterations of a summing loop, for its sum to be worth dividing among threads, at least",
+    what: "additions of a summing loop (several per iteration where it is unrolled), for its sum to be worth \
+           dividing among threads, at least",
     value: 32.0,
-    unit: "iteration",
+    unit: "addition",
     source: "derivation: the lanes of a warp share 32 terms, one each, and add them up in five exchanges; a \
              shorter sum does not occupy a warp",
 };

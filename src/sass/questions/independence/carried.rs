@@ -99,7 +99,8 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
             // Counters and pointers are known in every turn.
             carries |= is_of_data || !sums && is_data(listing.sass.entries[definition].family);
             if sums && is_of_data {
-                least = least.max(LONG_SUM.value);
+                let additions = slot.map_or(1.0, |slot| walk.additions(slot));
+                least = least.max(LONG_SUM.value / additions);
             }
             let others = from.iter().map(|(other, _)| *other).filter(|&other| !is_own(other));
             of_slot.extend(others);

@@ -306,6 +306,10 @@ fn a_short_sum_is_not_worth_adding_up_afterwards() {
     let sum = ["LDG.E R4, desc[UR4][R2.64]", "FADD R0, R0, R4", NEXT];
     assert!((turning(32.0, &sum).turns - 32.0).abs() < 1e-12);
     assert!((turning(31.0, &sum).turns - 1.0).abs() < 1e-12);
+    let add = "FADD R0, R0, R4";
+    let unrolled = ["LDG.E R4, desc[UR4][R2.64]", add, add, add, add, NEXT];
+    assert!((turning(8.0, &unrolled).turns - 8.0).abs() < 1e-12, "four steps in a turn");
+    assert!((turning(7.0, &unrolled).turns - 1.0).abs() < 1e-12);
     let stride = ["LDC R8, c[0x0][0x10]", "IMAD R2, R8, R9, R2", "FMUL R0, R4, R5"];
     assert!((turning(2.0, &stride).turns - 2.0).abs() < 1e-12, "a step read in every turn");
     let elements = ["LDG.E R4, desc[UR4][R2.64]", "STG.E desc[UR4][R8.64], R4", NEXT];

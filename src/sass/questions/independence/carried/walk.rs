@@ -257,6 +257,22 @@ impl Walk<'_> {
         each.role == Role::Data && matches!(base, "FMNMX" | "FMNMX3" | "HMNMX2")
     }
 
+    /// How often a turn adds to the float in a register: several times where the loop is unrolled; at least 1.
+    pub(super) fn additions(&self, slot: Slot) -> f64 {
+        let sass = self.listing.sass;
+        let adds_to_it = |at: usize| {
+            let entry = &sass.entries[at];
+            let own = |(place, each): (usize, &Use)| each.slot == slot && self.adds(at, place, each);
+            entry.family.is_float()
+                && entry.family != Family::Tensor
+                && self.listing.executed(at) > 0.0
+                && sass.defs(at).contains(&slot)
+                && sass.uses(at).iter().enumerate().any(own)
+        };
+        let places = sass.flow.places(self.of);
+        places.filter(|&at| adds_to_it(at)).count().max(1) as f64
+    }
+
     /// True where something is added that each turn works out anew, and not the step of a counter.
     pub(super) fn is_of_data(&self, reaching: &mut Reaching, definition: usize) -> bool {
         let sass = self.listing.sass;

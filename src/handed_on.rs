@@ -53,4 +53,6 @@ pub struct Neighbours {
     pub before: Option<HandedOn>,
     /// What this one may write, and the launch after it, but no later one, is given.
     pub after: Option<HandedOn>,
+    /// What this launch and the one before it are both given, and may both read.
+    pub read: Option<HandedOn>,
 }

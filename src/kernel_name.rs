@@ -139,8 +139,8 @@ fn tags(path: &str) -> (&str, Vec<&str>) {
     }
 }
 
-/// One spelling for all: no casts before numbers, no suffixes behind them, no words for `bool`'s values,
-/// no spaces but between words, of nested namespaces the outermost.
+/// One spelling for all: no casts before numbers, no suffixes behind them, no words for `bool`'s values, no `const`, which
+/// some write before the type and others behind it, no spaces but between words, of nested namespaces the outermost.
 fn canonical(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim();
@@ -156,6 +156,7 @@ fn canonical(text: &str) -> String {
             match &rest[..end] {
                 "true" => out.push('1'),
                 "false" => out.push('0'),
+                "const" => {}
                 word => {
                     if out.ends_with(is_word) {
                         out.push(' ');
@@ -320,6 +321,7 @@ mod tests {
             ),
             ("f(unsigned int *, const float*)", "f(unsigned int*, const float *)"),
             ("_Z5scalePfi", "scale(float *, int)"),
+            ("ger(double const*, double*)", "ger(const double *, double *)"),
             ("_Z5scaleIfLi4EEvPT_", "void scale<float, (int)4>(T1 *)"),
             ("f<(anonymous namespace)::Op>(T1)", "void f<<unnamed>::Op>(int)"),
             (

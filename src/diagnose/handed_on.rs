@@ -4,17 +4,19 @@ use crate::frame::Launch;
 use crate::handed_on::HandedOn;
 use crate::hardware::{SECTOR_BYTES, first_parameter};
 use crate::kernel_name::same;
-use crate::sass::Family;
 use crate::sass::parse::access::Space;
 use crate::sass::questions::through_parameters::through;
+use crate::sass::{Family, Listing};
 
 /// Keeps of what launches may hand on to one another what the one stores and the other loads, as far as the profile has both. A
-/// survey knows only which pointers they were given: an input of two kernels is no result of the first.
+/// survey knows only which pointers they were given: an input of two kernels is no result of the first. Of what both may read,
+/// what the other one loads, and does not store; nothing where the profile does not have it.
 pub fn settle(launches: &mut [Launch]) {
     for at in 0..launches.len() {
         let mut neighbours = std::mem::take(&mut launches[at].neighbours);
         keep(launches, &mut neighbours.before, Family::Store(Space::Global));
         keep(launches, &mut neighbours.after, Family::Load(Space::Global));
+        keep_what_is_read(launches, &mut neighbours.read);
         launches[at].neighbours = neighbours;
     }
 }
@@ -22,24 +24,50 @@ pub fn settle(launches: &mut [Launch]) {
 /// Keeps what the other launch accesses so, as much as it is.
 fn keep(launches: &[Launch], handed_on: &mut Option<HandedOn>, family: Family) {
     let Some(with) = handed_on else { return };
-    let other = launches.iter().find(|launch| same(&launch.row.kernel, &with.kernel));
-    let Some(other) = other else { return };
-    let Some((listing, capability)) = other.listing().zip(other.row.compute_capability) else {
-        return;
-    };
-    let sectors = |pointer: u32| -> f64 {
-        let found = through(&listing, &[first_parameter(capability) + pointer]);
-        let such = found.iter().filter(|&&at| listing.sass.entries[at].family == family);
-        such.map(|&at| listing.row(at).counters.l2_sectors_global.max(1.0)).sum()
-    };
+    let Some(other) = Accesses::of(launches, with) else { return };
     for pointers in &mut with.pointers {
         // An allocation may hold more than this: what is not stored is not handed on, either.
-        let bytes = SECTOR_BYTES * sectors(pointers.other);
+        let bytes = SECTOR_BYTES * other.sectors(pointers.other, family);
         pointers.bytes = pointers.bytes.min(bytes as u64);
     }
     with.pointers.retain(|pointers| pointers.bytes > 0);
-    if with.pointers.is_empty() {
-        *handed_on = None;
+    handed_on.take_if(|with| with.pointers.is_empty());
+}
+
+/// Keeps what the other launch only loads.
+fn keep_what_is_read(launches: &[Launch], read: &mut Option<HandedOn>) {
+    let other = read.as_ref().and_then(|with| Accesses::of(launches, with));
+    let Some(other) = other else {
+        *read = None;
+        return;
+    };
+    if let Some(with) = read {
+        with.pointers
+            .retain(|pointers| other.sectors(pointers.other, Family::Store(Space::Global)) <= 0.0);
+    }
+    keep(launches, read, Family::Load(Space::Global));
+}
+
+/// What a launch accesses through the pointers that it is given.
+struct Accesses<'a> {
+    listing: Listing<'a>,
+    /// Where the parameters begin in the constant bank.
+    begin: u32,
+}
+
+impl<'a> Accesses<'a> {
+    /// Those of the launch of this kernel, if the profile has it with its instructions.
+    fn of(launches: &'a [Launch], with: &HandedOn) -> Option<Self> {
+        let other = launches.iter().find(|launch| same(&launch.row.kernel, &with.kernel))?;
+        let begin = first_parameter(other.row.compute_capability?);
+        Some(Self { listing: other.listing()?, begin })
+    }
+
+    /// Sectors that it loads or stores through one of its pointers.
+    fn sectors(&self, pointer: u32, family: Family) -> f64 {
+        let found = through(&self.listing, &[self.begin + pointer]);
+        let such = found.iter().filter(|&&at| self.listing.sass.entries[at].family == family);
+        such.map(|&at| self.listing.row(at).counters.l2_sectors_global.max(1.0)).sum()
     }
 }
 
@@ -75,12 +103,24 @@ mod tests {
             Some(HandedOn { kernel: kernel.to_owned(), pointers })
         };
         launches[0].instructions[3].counters.l2_sectors_global = 8.0;
-        launches[1].neighbours =
-            Neighbours { before: with("first", &[0, 8]), after: with("not profiled", &[0]) };
+        launches[1].neighbours = Neighbours {
+            before: with("first", &[0, 8]),
+            after: with("not profiled", &[0]),
+            read: with("first", &[0, 8]),
+        };
         launches[0].neighbours.after = with("second", &[8]);
         settle(&mut launches);
         assert_eq!(launches[1].neighbours.before, with("first", &[8]), "it stores to its second");
         assert_eq!(launches[1].neighbours.after, with("not profiled", &[0]), "not known");
+        let read = launches[1].neighbours.read.as_ref().unwrap();
+        assert_eq!(
+            read.pointers.iter().map(|it| it.other).collect::<Vec<_>>(),
+            [0],
+            "it loads from its first"
+        );
+        launches[0].neighbours.read = with("not profiled", &[0]);
+        settle(&mut launches);
+        assert_eq!(launches[0].neighbours.read, None, "not known, and so not said");
         assert_eq!(launches[0].neighbours.after, None, "the second only stores there");
     }
 }

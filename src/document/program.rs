@@ -186,7 +186,7 @@ impl Program {
     /// Says what each group's launches share with those beside them; the groups are those of the survey.
     pub(crate) fn add_neighbours(&mut self, survey: &Survey, groups: &[Group]) {
         for (group, found) in self.groups.iter_mut().zip(neighbours(survey, groups)) {
-            (group.before, group.after) = (found.before, found.after);
+            (group.before, group.after, group.read) = (found.before, found.after, found.read);
         }
     }
 
@@ -231,6 +231,7 @@ impl SurveyedProgram {
         group.map_or_else(Neighbours::default, |group| Neighbours {
             before: group.before.clone(),
             after: group.after.clone(),
+            read: group.read.clone(),
         })
     }
 
@@ -323,6 +324,7 @@ mod tests {
             in_a_row: None,
             before: None,
             after: None,
+            read: None,
         }
     }
 

@@ -48,6 +48,9 @@ pub struct ProgramGroup {
     /// What it may store itself for the launch behind it, and for no later one; null likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<HandedOn>,
+    /// What the launch before each and it are both given, whether they read it or write it; null likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<HandedOn>,
 }
 
 impl ProgramGroup {
@@ -68,6 +71,7 @@ impl ProgramGroup {
             in_a_row: None,
             before: None,
             after: None,
+            read: None,
         }
     }
 

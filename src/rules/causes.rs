@@ -19,6 +19,7 @@ pub mod low_memory_parallelism;
 pub mod state_in_memory;
 pub mod values_written_back;
 pub mod intermediate_in_memory;
+pub mod input_read_again;
 pub mod missing_data_reuse;
 pub mod shared_bank_conflicts;
 pub mod shared_memory_pressure;

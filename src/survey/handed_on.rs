@@ -1,4 +1,5 @@
-//! Kernels beside one another on a stream that are given the same memory: what the first stores there the second may load at once.
+//! Kernels beside one another on a stream that are given the same memory: what the first stores there the second may load at once,
+//! and what both load one kernel could load for both.
 
 use std::collections::HashMap;
 
@@ -26,6 +27,7 @@ pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
         Neighbours {
             before: common(all().filter_map(|one| one.before.as_ref()), count),
             after: common(all().filter_map(|one| one.after.as_ref()), count),
+            read: common(all().filter_map(|one| one.read.as_ref()), count),
         }
     };
     groups.iter().map(of_group).collect()
@@ -54,6 +56,8 @@ struct Shared {
     first: u32,
     second: u32,
     buffer: Buffer,
+    /// True where the name of the first one's kernel does not say that it only reads it.
+    may_be_written: bool,
 }
 
 impl Shared {
@@ -115,28 +119,28 @@ impl<'a> Given<'a> {
                 continue;
             }
             let shared = self.shared(one, other);
-            found.entry(other).or_default().before =
-                self.handed_on(one, shared.iter().map(Shared::of_second));
-            let only =
-                shared.iter().filter(|it| self.is_wanted_by_none_after(other, it.buffer, one));
+            let second = found.entry(other).or_default();
+            second.read = self.handed_on(one, shared.iter().map(Shared::of_second));
+            let written = || shared.iter().filter(|it| it.may_be_written);
+            second.before = self.handed_on(one, written().map(Shared::of_second));
+            let only = written().filter(|it| self.is_wanted_by_none_after(other, it.buffer, one));
             found.entry(one).or_default().after = self.handed_on(other, only.map(Shared::of_first));
         }
         found
     }
 
-    /// What the first of two launches may write, and the second is given as well: where its kernel's name does not say that it
-    /// only reads.
+    /// What two launches are both given.
     fn shared(&self, first: u32, second: u32) -> Vec<Shared> {
-        let may_write =
-            |argument: &Argument| !only_reads(self.kernel(first), argument.parameter as usize);
-        let (written, given) = (&self.arguments[first as usize], &self.arguments[second as usize]);
+        let (of_first, given) = (&self.arguments[first as usize], &self.arguments[second as usize]);
         let mut shared = Vec::new();
-        for (argument, buffer) in written.iter().filter(|(argument, _)| may_write(argument)) {
+        for (argument, buffer) in of_first {
+            let only_read = only_reads(self.kernel(first), argument.parameter as usize);
             let same = given.iter().filter(|(_, other)| other.address == buffer.address);
             shared.extend(same.map(|(other, _)| Shared {
                 first: argument.offset,
                 second: other.offset,
                 buffer: *buffer,
+                may_be_written: !only_read,
             }));
         }
         shared
@@ -200,8 +204,10 @@ mod tests {
     #[test]
     fn what_one_stores_and_the_next_alone_is_given_is_handed_on() {
         let [first, second] = of(made(&[(0, &[0, 1]), (1, &[1, 2]), (2, &[3])]));
-        assert_eq!(first, Neighbours { before: None, after: Some(with(SECOND, 8, 0)) });
-        assert_eq!(second, Neighbours { before: Some(with(FIRST, 0, 8)), after: None });
+        let after = Some(with(SECOND, 8, 0));
+        assert_eq!(first, Neighbours { after, ..Neighbours::default() });
+        let before = Some(with(FIRST, 0, 8));
+        assert_eq!(second, Neighbours { read: before.clone(), before, after: None });
     }
 
     #[test]
@@ -220,6 +226,9 @@ mod tests {
             (first.after, second.before),
             (Some(with(SECOND, 16, 16)), Some(with(FIRST, 16, 16)))
         );
+        let read = second.read.unwrap();
+        let places: Vec<u32> = read.pointers.iter().map(|pointers| pointers.own).collect();
+        assert_eq!(places, [0, 16], "what it only reads, and what it may have written");
     }
 
     #[test]

@@ -178,11 +178,7 @@ mod tests {
             median_ns: 1.0,
             range_ns: [1.0; 2],
             launch,
-            residency: None,
-            reachable_bytes: None,
-            in_a_row: None,
-            before: None,
-            after: None,
+            ..ProgramGroup::default()
         };
         let launch = |factor| {
             samples::launch("k", 1.0, 0.5, vec![samples::finding(1, "partial-wave", factor)])

@@ -146,11 +146,7 @@ mod tests {
             median_ns: 2e6,
             range_ns: [1e6, 3e6],
             launch,
-            residency: None,
-            reachable_bytes: None,
-            in_a_row: None,
-            before: None,
-            after: None,
+            ..ProgramGroup::default()
         }
     }
 

@@ -1,40 +1,17 @@
 //! What one kernel stores, and the next one loads at once.
 
 use crate::evidence::modeled_launch::place;
-use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::evidence::passed_on::{
+    FROM_L1, HELD, Passed, READ, READINGS, Traffic, WRITTEN, effect, passed, sectors,
+};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, gains, locations};
+use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::frame::Reads;
-use crate::handed_on::HandedOn;
-use crate::hardware::{SECTOR_BYTES, first_parameter};
+use crate::hardware::first_parameter;
 use crate::kernel_name::short;
-use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::through_parameters::through;
-use crate::sass::{Family, Listing};
-use crate::term::Term;
 use crate::text::{bytes, percent};
-
-const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
-const READ: &str = "dram__bytes_read.sum";
-const WRITTEN: &str = "dram__bytes_write.sum";
-
-/// How often the next kernel may read it.
-const READINGS: Threshold = Threshold {
-    what: "times that L2 delivers what the kernel before has stored, for one kernel to do the work of both, at most",
-    value: 2.0,
-    unit: "time",
-    source: "derivation: a kernel for both uses an element where it is made, and along the edges of tiles makes it twice at most; what is \
-             fetched more often serves many blocks, each of which would have to make it for itself",
-};
-
-/// What L2 may hold from one kernel to the next.
-const HELD: Threshold = Threshold {
-    what: "constant: bytes that L2 may still hold when the next kernel begins, at most; of more, most comes from DRAM",
-    value: 50e6,
-    unit: "byte",
-    source: "the L2 of an H100 (NVIDIA, H100 Tensor Core GPU Architecture, 2022); it only widens the range",
-};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -78,17 +55,6 @@ elementwise operations and the reductions behind them.",
     ..Rule::DEFAULT
 };
 
-/// What goes to or comes from a kernel beside this one.
-struct Passed<'a> {
-    with: &'a HandedOn,
-    /// The loads or stores.
-    accesses: Vec<usize>,
-    /// The share of each that one kernel for both would do without, 0 to 1; what remains goes through shared memory.
-    once: f64,
-    /// Sectors that L2 delivers or takes for it.
-    sectors: f64,
-}
-
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let neighbours = &launch.profile.neighbours;
     if neighbours.before.is_none() && neighbours.after.is_none() {
@@ -126,94 +92,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
-}
-
-/// What L2 delivers and takes.
-struct Traffic {
-    asked: f64,
-    /// Sectors that loads and stores ask for by their addresses.
-    of_loads: f64,
-    of_stores: f64,
-    /// The part of what loads ask for that L1 does not have.
-    misses: f64,
-}
-
-impl Traffic {
-    fn new(listing: &Listing, asked: f64) -> Self {
-        let sum = |stores: bool| -> f64 {
-            let all = listing.entries().filter(|(_, entry)| is_store(entry.family) == stores);
-            all.map(|(at, _)| sectors(listing, at)).sum()
-        };
-        let (of_loads, of_stores) = (sum(false), sum(true));
-        let misses = ((asked - of_stores) / of_loads.max(1.0)).clamp(0.0, 1.0);
-        Self { asked, of_loads, of_stores, misses }
-    }
-}
-
-const fn is_store(family: Family) -> bool {
-    matches!(family, Family::Store(_))
-}
-
-fn sectors(listing: &Listing, at: usize) -> f64 {
-    listing.row(at).counters.l2_sectors_global
-}
-
-/// The loads or stores of what is handed on, where one kernel could do without.
-fn passed<'a>(
-    listing: &Listing,
-    traffic: &Traffic,
-    with: &'a HandedOn,
-    begin: u32,
-    stores: bool,
-) -> Option<Passed<'a>> {
-    let pointers: Vec<u32> = with.pointers.iter().map(|pointers| begin + pointers.own).collect();
-    let mut accesses = through(listing, &pointers);
-    accesses.retain(|&at| is_store(listing.sass.entries[at].family) == stores);
-    let asked: f64 = accesses.iter().map(|&at| sectors(listing, at)).sum();
-    let sectors = if stores { asked } else { asked * traffic.misses };
-    let whole = with.bytes() / SECTOR_BYTES;
-    let counts = sectors > 0.0 && (stores || sectors <= READINGS.value * whole);
-    let once = if stores { 1.0 } else { (whole / asked).min(1.0) };
-    counts.then_some(Passed { with, accesses, once, sectors })
-}
-
-/// What one kernel for both would spare this one.
-fn effect(
-    launch: &ModeledLaunch,
-    traffic: &Traffic,
-    loaded: Option<&Passed>,
-    stored: Option<&Passed>,
-) -> Option<Effect> {
-    let mut removal = Removal::new(launch)?;
-    for each in [loaded, stored].into_iter().flatten() {
-        for &at in &each.accesses {
-            removal.remove(at, each.once);
-            removal.remove_latency(at, 1.0);
-        }
-    }
-    let mut effect = removal.effect(launch);
-    let of = |passed: Option<&Passed>| passed.map_or(0.0, |passed| passed.sectors);
-    let share = ((of(loaded) + of(stored)) / traffic.asked).min(1.0);
-    effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
-    // A kernel that only stores what the next one takes, as a fill does, goes whole.
-    if traffic.of_loads <= 0.0 && of(stored) >= traffic.of_stores {
-        effect.removed.push((Term::BlockScheduler, 1.0));
-    }
-    let (Some(read), Some(written)) = (launch.get(READ), launch.get(WRITTEN)) else {
-        return Some(effect);
-    };
-    let part = |sectors: f64, all: f64| (sectors / all.max(1.0)).min(1.0);
-    let reads = read * part(of(loaded), traffic.of_loads * traffic.misses);
-    let writes = written * part(of(stored), traffic.of_stores);
-    let dram = |bytes: f64| (Term::Dram, (bytes / (read + written).max(1.0)).min(1.0));
-    // Behind the kernel that stored it, L2 may still hold it; ncu measures with L2 emptied.
-    if loaded.is_some_and(|passed| passed.with.bytes() <= HELD.value) {
-        let mut least = effect.clone();
-        least.removed.push(dram(writes));
-        effect.at_least = Some(Box::new(least));
-    }
-    effect.removed.push(dram(reads + writes));
-    Some(effect)
 }
 
 fn message(loaded: Option<&Passed>, stored: Option<&Passed>, share: f64) -> String {
@@ -262,8 +140,9 @@ fn hint(loaded: Option<&Passed>, stored: Option<&Passed>, at: &str) -> String {
 mod tests {
     use super::*;
     use crate::frame::Launch;
-    use crate::handed_on::{Neighbours, Pointers};
+    use crate::handed_on::{HandedOn, Neighbours, Pointers};
     use crate::rules::testing::{check, sass};
+    use crate::term::Term;
 
     /// 64 sectors loaded from the first parameter, and 32 stored to the second.
     fn made() -> Launch {
@@ -307,7 +186,8 @@ mod tests {
 
     #[test]
     fn loads_of_what_the_kernel_before_stored_go() {
-        let draft = of(Neighbours { before: Some(with(0, 2048)), after: None }).unwrap();
+        let draft =
+            of(Neighbours { before: Some(with(0, 2048)), ..Neighbours::default() }).unwrap();
         assert!((draft.effect.share_of(Term::Dram) - 2.0 / 3.0).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::L2) - 2.0 / 3.0).abs() < 1e-12);
         assert!(
@@ -319,14 +199,14 @@ mod tests {
 
     #[test]
     fn stores_for_the_kernel_behind_go() {
-        let draft = of(Neighbours { before: None, after: Some(with(8, 1024)) }).unwrap();
+        let draft = of(Neighbours { after: Some(with(8, 1024)), ..Neighbours::default() }).unwrap();
         assert!((draft.effect.share_of(Term::Dram) - 1.0 / 3.0).abs() < 1e-12);
         assert!(
-            of(Neighbours { before: Some(with(8, 1024)), after: None }).is_none(),
+            of(Neighbours { before: Some(with(8, 1024)), ..Neighbours::default() }).is_none(),
             "only stored"
         );
         assert!(
-            of(Neighbours { before: None, after: Some(with(0, 1024)) }).is_none(),
+            of(Neighbours { after: Some(with(0, 1024)), ..Neighbours::default() }).is_none(),
             "only loaded"
         );
     }
@@ -336,7 +216,7 @@ mod tests {
         let of = |loads: f64| {
             let mut launch = made();
             launch.instructions[3].counters.l2_sectors_global = loads;
-            launch.neighbours = Neighbours { before: None, after: Some(with(8, 1024)) };
+            launch.neighbours = Neighbours { after: Some(with(8, 1024)), ..Neighbours::default() };
             check(&RULE, &launch).unwrap().effect.share_of(Term::BlockScheduler)
         };
         assert!((of(0.0) - 1.0).abs() < 1e-12 && of(64.0) < 1e-12);
@@ -344,14 +224,17 @@ mod tests {
 
     #[test]
     fn what_many_blocks_need_is_left() {
-        assert!(of(Neighbours { before: Some(with(0, 512)), after: None }).is_none());
+        assert!(of(Neighbours { before: Some(with(0, 512)), ..Neighbours::default() }).is_none());
         assert!(of(Neighbours::default()).is_none());
     }
 
     #[test]
     fn what_l2_still_holds_may_not_come_from_dram() {
         let at_least = |bytes| {
-            of(Neighbours { before: Some(with(0, bytes)), after: None }).unwrap().effect.at_least
+            of(Neighbours { before: Some(with(0, bytes)), ..Neighbours::default() })
+                .unwrap()
+                .effect
+                .at_least
         };
         let least = at_least(2048).unwrap();
         assert!(least.share_of(Term::Dram) < 1e-12 && least.share_of(Term::L2) > 0.6);

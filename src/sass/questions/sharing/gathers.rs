@@ -50,13 +50,16 @@ struct Senders<'a, Dense> {
     by_load: HashMap<usize, bool>,
     /// What sends lanes of the values that threads keep in arrays of their own, once that was asked.
     kept: OnceCell<Option<Sender>>,
+    /// The same of the values that threads exchange through shared memory.
+    exchanged: OnceCell<Option<Sender>>,
 }
 
 impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
     fn new(listing: &'a Listing<'a>, is_dense: Dense) -> Self {
         let reaching = Reaching::with_guards(listing.sass);
         let (by_start, by_load) = (HashMap::new(), HashMap::new());
-        Self { listing, reaching, is_dense, by_start, by_load, kept: OnceCell::new() }
+        let (kept, exchanged) = (OnceCell::new(), OnceCell::new());
+        Self { listing, reaching, is_dense, by_start, by_load, kept, exchanged }
     }
 
     fn of(&mut self, access: usize) -> Option<Sender> {
@@ -79,6 +82,11 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         {
             return Some(sender);
         }
+        if makers.shared.into_iter().any(|load| self.differs_by_lane(load))
+            && let Some(sender) = self.of_exchanged()
+        {
+            return Some(sender);
+        }
         if makers.mixed >= MIXED.whole() && origin.is_of_lanes() {
             return Some(Sender::Mixed);
         }
@@ -91,27 +99,49 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         !text.contains("[R1+") && !text.contains("[R1]")
     }
 
+    /// True for a load whose lanes have addresses of their own.
+    fn differs_by_lane(&mut self, load: usize) -> bool {
+        let (origin, _) = trace_until(self.listing, &mut self.reaching, load, Origin::is_of_lanes);
+        origin.is_of_lanes()
+    }
+
     /// What sends lanes of the values that threads store in local memory: which of them an access goes by, an index decides
     /// at run time.
     fn of_kept(&mut self) -> Option<Sender> {
         if let Some(known) = self.kept.get() {
             return *known;
         }
+        let sender = self.of_stored(Space::Local);
+        *self.kept.get_or_init(|| sender)
+    }
+
+    /// What sends lanes of the values that threads exchange through shared memory, as Triton does where a tile's next use wants
+    /// another layout.
+    fn of_exchanged(&mut self) -> Option<Sender> {
+        if let Some(known) = self.exchanged.get() {
+            return *known;
+        }
+        let sender = self.of_stored(Space::Shared);
+        *self.exchanged.get_or_init(|| sender)
+    }
+
+    /// What sends lanes of the values that are stored in such memory. What goes through it more than once is not followed.
+    fn of_stored(&mut self, space: Space) -> Option<Sender> {
         let listing = self.listing;
         let stores = listing.entries().filter(|(at, entry)| {
-            entry.family == Family::Store(Space::Local) && listing.executed(*at) > 0.0
+            entry.family == Family::Store(space) && listing.executed(*at) > 0.0
         });
         let stores = stores.map(|(at, _)| at);
         let start = Start::of_all(listing, &mut self.reaching, stores, Role::Data);
-        // What goes through local memory more than once is not followed.
         let (origin, makers) = trace_from(listing, &mut self.reaching, &start, |_| false);
-        let sender = if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
-            Some(Sender::Loaded)
-        } else {
-            let is_position = makers.rounded.into_iter().any(|at| self.is_position(at));
-            (is_position && !origin.given).then_some(Sender::Position)
-        };
-        *self.kept.get_or_init(|| sender)
+        if makers.loads.into_iter().any(|load| self.is_of_lanes(load)) {
+            return Some(Sender::Loaded);
+        }
+        if makers.mixed >= MIXED.whole() && origin.is_of_lanes() {
+            return Some(Sender::Mixed);
+        }
+        let is_position = makers.rounded.into_iter().any(|at| self.is_position(at));
+        (is_position && !origin.given).then_some(Sender::Position)
     }
 
     /// True for a dense load whose lanes may bring different values.
@@ -203,6 +233,26 @@ mod tests {
         };
         assert_eq!(of("LDL R10, [R18+0x8]"), Some(Sender::Loaded));
         assert_eq!(of("LDL R10, [R1+0x10]"), None, "a spilled register");
+    }
+
+    #[test]
+    fn values_that_lanes_exchange_through_shared_memory_are_followed() {
+        let of = |place: &'static str| {
+            let code = [
+                ("S2R R0, SR_TID.X", 1.0),
+                ("LDC.64 R2, c[0x0][0x210]", 1.0),
+                ("IMAD.WIDE R4, R0, 0x4, R2", 1.0),
+                ("LDG.E R6, desc[UR8][R4.64]", 1.0),
+                ("STS [R0+UR5], R6", 1.0),
+                ("LOP3.LUT R16, R0, 0x1c, RZ, 0xc0, !PT", 1.0),
+                (place, 1.0),
+                ("IMAD.WIDE R12, R10, 0x4, R2", 1.0),
+                ("LDG.E R14, desc[UR8][R12.64]", 1.0),
+            ];
+            sender(&code, 8)
+        };
+        assert_eq!(of("LDS R10, [R16+UR5]"), Some(Sender::Loaded));
+        assert_eq!(of("LDS R10, [UR5]"), None, "all lanes read the same");
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(super) struct Makers {
     pub(super) loads: Vec<usize>,
     /// Loads of what the thread itself has stored in local memory.
     pub(super) local: Vec<usize>,
+    /// Loads of shared memory.
+    pub(super) shared: Vec<usize>,
     /// Conversions of floats to integers.
     pub(super) rounded: Vec<usize>,
     /// A float was loaded, from whatever memory, or is a function of another, such as a sine or a root.
@@ -123,6 +125,10 @@ pub(super) fn trace_from(
                     Family::Load(Space::Local) => {
                         makers.obscure = true;
                         makers.local.push(at);
+                    }
+                    Family::Load(Space::Shared) => {
+                        makers.obscure = true;
+                        makers.shared.push(at);
                     }
                     _ => makers.obscure = true,
                 }

@@ -1,0 +1,136 @@
+//! What kernels beside one another pass through memory, and what one kernel for both would spare.
+
+use crate::evidence::removal::Removal;
+use crate::evidence::{ModeledLaunch, Threshold};
+use crate::handed_on::HandedOn;
+use crate::hardware::SECTOR_BYTES;
+use crate::model::Effect;
+use crate::sass::questions::through_parameters::through;
+use crate::sass::{Family, Listing};
+use crate::term::Term;
+
+/// Sectors that L1 asks of L2.
+pub(crate) const FROM_L1: &str = "lts__t_sectors_srcunit_tex.sum";
+/// Bytes that DRAM reads.
+pub(crate) const READ: &str = "dram__bytes_read.sum";
+/// Bytes that DRAM writes.
+pub(crate) const WRITTEN: &str = "dram__bytes_write.sum";
+
+/// How often the next kernel may read it.
+pub(crate) const READINGS: Threshold = Threshold {
+    what: "times that L2 delivers what the kernel before has stored or loaded, for one kernel to do the work of both, at most",
+    value: 2.0,
+    unit: "time",
+    source: "derivation: a kernel for both uses an element where it is made or loaded, and along the edges of tiles makes it twice at most; what is \
+             fetched more often serves many blocks, each of which would have to make it or load it for itself",
+};
+
+/// What L2 may hold from one kernel to the next.
+pub(crate) const HELD: Threshold = Threshold {
+    what: "constant: bytes that L2 may still hold when the next kernel begins, at most; of more, most comes from DRAM",
+    value: 50e6,
+    unit: "byte",
+    source: "the L2 of an H100 (NVIDIA, H100 Tensor Core GPU Architecture, 2022); it only widens the range",
+};
+
+/// What goes to or comes from a kernel beside this one.
+pub(crate) struct Passed<'a> {
+    /// The other kernel, and the memory.
+    pub with: &'a HandedOn,
+    /// The loads or stores.
+    pub accesses: Vec<usize>,
+    /// The share of each that one kernel for both would do without, 0 to 1; what remains goes through shared memory.
+    once: f64,
+    /// Sectors that L2 delivers or takes for it.
+    pub sectors: f64,
+}
+
+/// What L2 delivers and takes.
+pub(crate) struct Traffic {
+    /// Sectors that L1 asks for in all.
+    pub asked: f64,
+    /// Sectors that loads and stores ask for by their addresses.
+    of_loads: f64,
+    of_stores: f64,
+    /// The part of what loads ask for that L1 does not have.
+    misses: f64,
+}
+
+impl Traffic {
+    pub(crate) fn new(listing: &Listing, asked: f64) -> Self {
+        let sum = |stores: bool| -> f64 {
+            let all = listing.entries().filter(|(_, entry)| is_store(entry.family) == stores);
+            all.map(|(at, _)| sectors(listing, at)).sum()
+        };
+        let (of_loads, of_stores) = (sum(false), sum(true));
+        let misses = ((asked - of_stores) / of_loads.max(1.0)).clamp(0.0, 1.0);
+        Self { asked, of_loads, of_stores, misses }
+    }
+}
+
+const fn is_store(family: Family) -> bool {
+    matches!(family, Family::Store(_))
+}
+
+/// Sectors that an access asks L2 for.
+pub(crate) fn sectors(listing: &Listing, at: usize) -> f64 {
+    listing.row(at).counters.l2_sectors_global
+}
+
+/// The loads or stores of what is handed on, where one kernel could do without.
+pub(crate) fn passed<'a>(
+    listing: &Listing,
+    traffic: &Traffic,
+    with: &'a HandedOn,
+    begin: u32,
+    stores: bool,
+) -> Option<Passed<'a>> {
+    let pointers: Vec<u32> = with.pointers.iter().map(|pointers| begin + pointers.own).collect();
+    let mut accesses = through(listing, &pointers);
+    accesses.retain(|&at| is_store(listing.sass.entries[at].family) == stores);
+    let asked: f64 = accesses.iter().map(|&at| sectors(listing, at)).sum();
+    let sectors = if stores { asked } else { asked * traffic.misses };
+    let whole = with.bytes() / SECTOR_BYTES;
+    let counts = sectors > 0.0 && (stores || sectors <= READINGS.value * whole);
+    let once = if stores { 1.0 } else { (whole / asked).min(1.0) };
+    counts.then_some(Passed { with, accesses, once, sectors })
+}
+
+/// What one kernel for both would spare this one.
+pub(crate) fn effect(
+    launch: &ModeledLaunch,
+    traffic: &Traffic,
+    loaded: Option<&Passed>,
+    stored: Option<&Passed>,
+) -> Option<Effect> {
+    let mut removal = Removal::new(launch)?;
+    for each in [loaded, stored].into_iter().flatten() {
+        for &at in &each.accesses {
+            removal.remove(at, each.once);
+            removal.remove_latency(at, 1.0);
+        }
+    }
+    let mut effect = removal.effect(launch);
+    let of = |passed: Option<&Passed>| passed.map_or(0.0, |passed| passed.sectors);
+    let share = ((of(loaded) + of(stored)) / traffic.asked).min(1.0);
+    effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
+    // A kernel that only stores what the next one takes, as a fill does, goes whole.
+    if traffic.of_loads <= 0.0 && of(stored) >= traffic.of_stores {
+        effect.removed.push((Term::BlockScheduler, 1.0));
+    }
+    let (Some(read), Some(written)) = (launch.get(READ), launch.get(WRITTEN)) else {
+        return Some(effect);
+    };
+    let part = |sectors: f64, all: f64| (sectors / all.max(1.0)).min(1.0);
+    let reads = read * part(of(loaded), traffic.of_loads * traffic.misses);
+    let writes = written * part(of(stored), traffic.of_stores);
+    let dram = |bytes: f64| (Term::Dram, (bytes / (read + written).max(1.0)).min(1.0));
+    // Behind the kernel that stored it, L2 may still hold it; ncu measures with L2 emptied.
+    if loaded.is_some_and(|passed| passed.with.bytes() <= HELD.value) {
+        let mut least = effect.clone();
+        least.removed.push(dram(writes));
+        effect.at_least = Some(Box::new(least));
+    }
+    effect.removed.push(dram(reads + writes));
+    Some(effect)
+}

@@ -1,0 +1,146 @@
+//! What one kernel has just loaded, and the next one loads again.
+
+use crate::evidence::modeled_launch::place;
+use crate::evidence::passed_on::{
+    FROM_L1, HELD, READ, READINGS, Traffic, WRITTEN, effect, passed, sectors,
+};
+use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, gains, locations};
+use crate::evidence::{Draft, ModeledLaunch};
+use crate::finding::Evidence;
+use crate::frame::Reads;
+use crate::hardware::first_parameter;
+use crate::kernel_name::short;
+use crate::rules::{Example, Kind, Rule, SourcePage};
+use crate::text::{bytes, percent};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    name: "input-read-again",
+    kind: Kind::Cause,
+    summary: "the kernel loads what the kernel before it has just loaded",
+    explanation: "\
+Two kernels that run one after the other read the same array, each from memory: two passes over the scores of a softmax, a result in two \
+formats, a product with a matrix before the matrix is updated. As one kernel they would load each element once, and keep it in registers or \
+in shared memory for both. A survey of the program tells which pointers each launch was given; the instructions of both kernels tell what \
+they load through them. Counted are loads of what the kernel before loads as well and does not store. Where L2 delivers it more than \
+twice, many blocks need each element, and it is not counted. Where the second kernel needs the first one's result for a whole row, let one \
+block do both for that row; where it needs it for the whole array, fusing is not possible.",
+    examples: &[Example {
+        fault: "\
+norms<<<rows, 256>>>(x, norm, columns);      // loads each row
+scale<<<rows, 256>>>(x, norm, y, columns);   // loads it again",
+        repair: "\
+__global__ void scaled(const float* x, float* y) {
+    const float own = x[blockIdx.x * 256 + threadIdx.x];
+    y[blockIdx.x * 256 + threadIdx.x] = own * rsqrtf(block_sum(own * own));
+}",
+        note: "\
+A block keeps its row of 256 values in registers between the sum and the scaling, so that the row is loaded once. Longer rows \
+have several values per thread, or lie in shared memory.",
+    }],
+    section: "MemoryWorkloadAnalysis",
+    thresholds: &[MATTERS_LIMIT, READINGS, HELD],
+    needs: &[ISSUE_BUSY],
+    sharpened_by: &[Reads::always(&[FROM_L1, READ, WRITTEN])],
+    source_page: SourcePage::Needed,
+    unrecorded: Some(
+        "only the survey of a program tells which memory its launches share, and a ladder's steps are not surveyed; seen on \
+         programs of other people",
+    ),
+    explains: &["long-scoreboard-stalls", "lg-throttle", "issue-slots-underused"],
+    in_triton: "\
+let one kernel load the tile and make both results from it; where the second needs a sum over a row, give each program whole rows.",
+    check,
+    ..Rule::DEFAULT
+};
+
+fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let with = launch.profile.neighbours.read.as_ref()?;
+    let listing = launch.profile.listing()?;
+    let asked = launch.get(FROM_L1).filter(|&asked| asked > 0.0)?;
+    let traffic = Traffic::new(&listing, asked);
+    let begin = first_parameter(launch.profile.row.compute_capability?);
+    let loaded = passed(&listing, &traffic, with, begin, false)?;
+    let effect = effect(launch, &traffic, Some(&loaded), None)?;
+    if !gains(launch, &effect) {
+        return None;
+    }
+    let weight =
+        |at: usize| if loaded.accesses.contains(&at) { sectors(&listing, at) } else { 0.0 };
+    let locations = locations(launch, listing, weight, "sectors of what is loaded again");
+    let kernel = short(&with.kernel, 40);
+    Some(Draft {
+        message: format!(
+            "It loads {} that the kernel before it, {kernel}, has just loaded as well. That is {} of what L1 asks of L2.",
+            bytes(with.bytes()),
+            percent((loaded.sectors / asked).min(1.0)),
+        ),
+        evidence: vec![Evidence::new("sectors that are loaded again", loaded.sectors, "sector")],
+        hint: format!(
+            "Do the work of {kernel} in this kernel, too: load each element at {} once, and keep it in registers or shared memory for \
+             both. Where one needs the other's result for a whole row, let a block have that row.",
+            place(&locations, "its loads"),
+        ),
+        locations,
+        effect,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Launch;
+    use crate::handed_on::{HandedOn, Neighbours, Pointers};
+    use crate::rules::testing::{check, sass};
+    use crate::term::Term;
+
+    /// 64 sectors loaded from the first parameter, of the same memory as the kernel before, and 32 stored to the second.
+    fn made(own: u32, bytes: u64) -> Launch {
+        let code = [
+            ("S2R R9, SR_TID.X", 8.0),
+            ("LDC.64 R2, c[0x0][0x210]", 8.0),
+            ("IMAD.WIDE R2, R9, 0x8, R2", 8.0),
+            ("LDG.E.64 R4, desc[UR4][R2.64]", 8.0),
+            ("LDC.64 R6, c[0x0][0x218]", 8.0),
+            ("IMAD.WIDE R6, R9, 0x4, R6", 8.0),
+            ("STG.E desc[UR4][R6.64], R4", 8.0),
+            ("EXIT", 8.0),
+        ];
+        let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let mut launch = sass(
+            &[
+                (ISSUE_BUSY, 10.0),
+                (dram, 85.0),
+                (FROM_L1, 96.0),
+                (READ, 64.0 * 32.0),
+                (WRITTEN, 32.0 * 32.0),
+            ],
+            &code,
+        );
+        launch.row.compute_capability = Some((9, 0));
+        launch.instructions[3].counters.l2_sectors_global = 64.0;
+        launch.instructions[6].counters.l2_sectors_global = 32.0;
+        let pointers = vec![Pointers { own, other: 0, bytes }];
+        let read = HandedOn { kernel: "norms(float const*)".to_owned(), pointers };
+        launch.neighbours = Neighbours { read: Some(read), ..Neighbours::default() };
+        launch
+    }
+
+    #[test]
+    fn one_kernel_for_both_loads_it_once() {
+        let draft = check(&RULE, &made(0, 2048)).unwrap();
+        assert!((draft.effect.share_of(Term::L2) - 2.0 / 3.0).abs() < 1e-12);
+        assert!((draft.effect.share_of(Term::Dram) - 2.0 / 3.0).abs() < 1e-12);
+        let said = "It loads 2.05 kB that the kernel before it, norms, has just loaded as well.";
+        assert!(draft.message.starts_with(said), "{}", draft.message);
+    }
+
+    #[test]
+    fn what_many_blocks_need_and_what_is_stored_stay() {
+        assert!(check(&RULE, &made(0, 512)).is_none(), "L2 delivers it four times");
+        assert!(check(&RULE, &made(8, 1024)).is_none(), "only stored");
+        let mut alone = made(0, 2048);
+        alone.neighbours.read = None;
+        assert!(check(&RULE, &alone).is_none());
+    }
+}

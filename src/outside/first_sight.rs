@@ -116,6 +116,7 @@ mod tests {
             ("triton.md", "A thirty-second set"),
             ("triton.md", "A thirty-third set"),
             ("triton.md", "A thirty-fourth set"),
+            ("triton.md", "A thirty-fifth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -162,6 +163,8 @@ mod tests {
             ("elsewhere.md", "A forty-first set of fixes"),
             ("elsewhere.md", "A forty-second set of fixes"),
             ("elsewhere.md", "What the first findings of these gained"),
+            ("elsewhere.md", "A forty-third set of fixes"),
+            ("elsewhere.md", "A forty-fourth set of fixes"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

@@ -262,7 +262,8 @@ impl Walk<'_> {
         let sass = self.listing.sass;
         let adds_to_it = |at: usize| {
             let entry = &sass.entries[at];
-            let own = |(place, each): (usize, &Use)| each.slot == slot && self.adds(at, place, each);
+            let own =
+                |(place, each): (usize, &Use)| each.slot == slot && self.adds(at, place, each);
             entry.family.is_float()
                 && entry.family != Family::Tensor
                 && self.listing.executed(at) > 0.0

@@ -66,6 +66,17 @@ impl Traffic {
         let misses = ((asked - of_stores) / of_loads.max(1.0)).clamp(0.0, 1.0);
         Self { asked, of_loads, of_stores, misses }
     }
+
+    /// Sectors that L2 delivers for some loads.
+    pub(crate) fn delivered(&self, listing: &Listing, loads: &[usize]) -> f64 {
+        self.misses * loads.iter().map(|&at| sectors(listing, at)).sum::<f64>()
+    }
+
+    /// Their part of what all loads ask for, 0 to 1.
+    pub(crate) fn part_of_loads(&self, listing: &Listing, loads: &[usize]) -> f64 {
+        let asked: f64 = loads.iter().map(|&at| sectors(listing, at)).sum();
+        (asked / self.of_loads.max(1.0)).min(1.0)
+    }
 }
 
 const fn is_store(family: Family) -> bool {

@@ -20,6 +20,7 @@ pub mod state_in_memory;
 pub mod values_written_back;
 pub mod intermediate_in_memory;
 pub mod input_read_again;
+pub mod wide_indices;
 pub mod missing_data_reuse;
 pub mod shared_bank_conflicts;
 pub mod shared_memory_pressure;

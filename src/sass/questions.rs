@@ -60,5 +60,6 @@ pub mod through_parameters;
 pub mod tables;
 pub mod vector_products;
 pub mod waits_for_few;
+pub mod wide_indices;
 pub mod widened;
 pub mod written_back;

@@ -1,0 +1,131 @@
+//! Indices that are loaded as 64 bits.
+
+use std::collections::BTreeMap;
+
+use crate::sass::code::listing::Listing;
+use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::access::Space;
+use crate::sass::parse::instruction::{Instruction, Operand};
+use crate::sass::parse::opcode::Family;
+use crate::sass::parse::operands::Role;
+use crate::sass::parse::register::Slot;
+
+/// The executed loads from global memory that bring nothing but indices of 64 bits: pairs of registers that are shifted or
+/// multiplied by an element's size or a row's length, and that nothing but integer arithmetic reads. A pointer is only added to.
+#[must_use]
+pub fn wide_indices(listing: &Listing) -> Vec<usize> {
+    let sass = listing.sass;
+    let candidates: Vec<usize> = listing
+        .entries()
+        .filter(|(at, entry)| {
+            entry.family == Family::Load(Space::Global)
+                && listing.executed(*at) > 0.0
+                && matches!(entry.width, 8 | 16)
+        })
+        .map(|(at, _)| at)
+        .collect();
+    if candidates.is_empty() {
+        return candidates;
+    }
+    let readers = readers(listing, &candidates);
+    let is_index = |at: usize, pair: &[Slot]| {
+        let of = |slot: &Slot| readers.get(&(at, slot.index())).map_or(&[][..], Vec::as_slice);
+        let both = || pair.iter().flat_map(of);
+        both().all(|&reader| is_integer(listing, reader))
+            && both().any(|&reader| scales(listing, reader, pair))
+    };
+    let brings_indices = |at: &usize| {
+        // Two registers for each.
+        let slots = sass.defs(*at);
+        !slots.is_empty()
+            && slots.len().is_multiple_of(2)
+            && slots.chunks(2).all(|pair| is_index(*at, pair))
+    };
+    candidates.into_iter().filter(brings_indices).collect()
+}
+
+/// What reads each register of some loads, by the load and the register.
+fn readers(listing: &Listing, loads: &[usize]) -> BTreeMap<(usize, usize), Vec<usize>> {
+    let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
+    let mut found: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for at in 0..sass.entries.len() {
+        // What a guard leaves as it was is not read.
+        for each in sass.uses(at).iter().filter(|each| each.role != Role::Old) {
+            for maker in reaching.definitions(at, *each) {
+                let maker = maker as usize;
+                if loads.binary_search(&maker).is_ok() {
+                    found.entry((maker, each.slot.index())).or_default().push(at);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn is_integer(listing: &Listing, at: usize) -> bool {
+    matches!(
+        listing.sass.entries[at].family,
+        Family::Integer | Family::IntegerMultiply | Family::Move
+    )
+}
+
+/// True where an instruction shifts or multiplies a pair of registers as one number of 64 bits.
+fn scales(listing: &Listing, at: usize, pair: &[Slot]) -> bool {
+    let Some(instruction) = Instruction::parse(listing.text(at)) else { return false };
+    let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
+    let is = |place: usize, slot: Slot| {
+        instruction.operands.get(place).and_then(Operand::slot) == Some(slot)
+    };
+    let [low, high] = pair else { return false };
+    match opcode {
+        "LEA.HI.X" | "SHF.L.U64.HI" => is(1, *low) && is(3, *high),
+        // The low half is multiplied by the same number beside it.
+        "IMAD" => is(1, *high) || is(2, *high),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    fn found(body: &[(&str, f64)]) -> Vec<usize> {
+        let before = ("LDG.E.64 R4, desc[UR8][R2.64]", 8.0);
+        let code: Vec<_> = [before].into_iter().chain(body.iter().copied()).collect();
+        wide_indices(&launch(&code).listing().unwrap())
+    }
+
+    #[test]
+    fn what_is_shifted_or_multiplied_as_one_number_is_an_index() {
+        let scaled = [
+            ("LEA R6, P0, R4, UR4, 0x2", 8.0),
+            ("LEA.HI.X R7, R4, UR5, R5, 0x2, P0", 8.0),
+            ("LDG.E R8, desc[UR8][R6.64]", 8.0),
+        ];
+        assert_eq!(found(&scaled), [0]);
+        let row = [
+            ("IMAD R9, R5, 0x300, RZ", 8.0),
+            ("IMAD.WIDE.U32 R6, R4, 0x300, R10", 8.0),
+            ("IADD3 R7, R7, R9, RZ", 8.0),
+            ("LDG.E R8, desc[UR8][R6.64]", 8.0),
+        ];
+        assert_eq!(found(&row), [0]);
+    }
+
+    #[test]
+    fn pointers_pairs_of_numbers_and_what_is_stored_are_none() {
+        let pointer = [
+            ("IADD3 R6, P0, R4, R10, RZ", 8.0),
+            ("IADD3.X R7, R5, RZ, RZ, P0, !PT", 8.0),
+            ("LDG.E R8, desc[UR8][R6.64]", 8.0),
+        ];
+        assert!(found(&pointer).is_empty());
+        let two = [("IMAD.WIDE R6, R4, 0x4, R10", 8.0), ("IMAD.WIDE R12, R5, 0x4, R10", 8.0)];
+        assert!(found(&two).is_empty());
+        let stored =
+            [("LEA.HI.X R7, R4, UR5, R5, 0x2, P0", 8.0), ("STG.E.64 desc[UR8][R12.64], R4", 8.0)];
+        assert!(found(&stored).is_empty());
+    }
+}

@@ -31,8 +31,11 @@ pub fn wide_indices(listing: &Listing) -> Vec<usize> {
     let is_index = |at: usize, pair: &[Slot]| {
         let of = |slot: &Slot| readers.get(&(at, slot.index())).map_or(&[][..], Vec::as_slice);
         let both = || pair.iter().flat_map(of);
+        let [low, high] = pair else { return false };
         both().all(|&reader| is_integer(listing, reader))
-            && both().any(|&reader| scales(listing, reader, pair))
+            && (both().any(|&reader| shifts(listing, reader, [*low, *high]))
+                || of(low).iter().any(|&reader| multiplies(listing, reader, *low, "IMAD.WIDE.U32"))
+                    && of(high).iter().any(|&reader| multiplies(listing, reader, *high, "IMAD")))
     };
     let brings_indices = |at: &usize| {
         // Two registers for each.
@@ -70,20 +73,21 @@ fn is_integer(listing: &Listing, at: usize) -> bool {
     )
 }
 
-/// True where an instruction shifts or multiplies a pair of registers as one number of 64 bits.
-fn scales(listing: &Listing, at: usize, pair: &[Slot]) -> bool {
-    let Some(instruction) = Instruction::parse(listing.text(at)) else { return false };
+/// True where an instruction shifts two registers as one number of 64 bits.
+fn shifts(listing: &Listing, at: usize, [low, high]: [Slot; 2]) -> bool {
     let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
-    let is = |place: usize, slot: Slot| {
-        instruction.operands.get(place).and_then(Operand::slot) == Some(slot)
-    };
-    let [low, high] = pair else { return false };
-    match opcode {
-        "LEA.HI.X" | "SHF.L.U64.HI" => is(1, *low) && is(3, *high),
-        // The low half is multiplied by the same number beside it.
-        "IMAD" => is(1, *high) || is(2, *high),
-        _ => false,
-    }
+    let Some(instruction) = Instruction::parse(listing.text(at)) else { return false };
+    let of = |place: usize| instruction.operands.get(place).and_then(Operand::slot);
+    matches!(opcode, "LEA.HI.X" | "SHF.L.U64.HI") && of(1) == Some(low) && of(3) == Some(high)
+}
+
+/// True where such an instruction multiplies a register: of a number of 64 bits the halves are multiplied apart, the low one
+/// without a sign.
+fn multiplies(listing: &Listing, at: usize, slot: Slot, opcode: &str) -> bool {
+    let Some(instruction) = Instruction::parse(listing.text(at)) else { return false };
+    let factors = instruction.operands.iter().skip(1).take(2);
+    Instruction::opcode_of(listing.text(at)) == Some(opcode)
+        && factors.filter_map(Operand::slot).any(|factor| factor == slot)
 }
 
 #[cfg(test)]
@@ -124,6 +128,9 @@ mod tests {
         assert!(found(&pointer).is_empty());
         let two = [("IMAD.WIDE R6, R4, 0x4, R10", 8.0), ("IMAD.WIDE R12, R5, 0x4, R10", 8.0)];
         assert!(found(&two).is_empty());
+        let row_and_column =
+            [("IMAD.WIDE R6, R4, 0x4, R10", 8.0), ("IMAD R12, R5, 0x300, RZ", 8.0)];
+        assert!(found(&row_and_column).is_empty());
         let stored =
             [("LEA.HI.X R7, R4, UR5, R5, 0x2, P0", 8.0), ("STG.E.64 desc[UR8][R12.64], R4", 8.0)];
         assert!(found(&stored).is_empty());

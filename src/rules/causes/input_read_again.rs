@@ -22,8 +22,8 @@ pub const RULE: Rule = Rule {
 Two kernels that run one after the other read the same array, each from memory: two passes over the scores of a softmax, a result in two \
 formats, a product with a matrix before the matrix is updated. As one kernel they would load each element once, and keep it in registers or \
 in shared memory for both. A survey of the program tells which pointers each launch was given; the instructions of both kernels tell what \
-they load through them. Counted are loads of what the kernel before loads as well and does not store. Where L2 delivers it more than \
-twice, many blocks need each element, and it is not counted. Where the second kernel needs the first one's result for a whole row, let one \
+they load through them. The rule counts loads of what the kernel before loads as well and does not store. Where L2 delivers it more than \
+twice, many blocks need each element, and it does not count. Where the second kernel needs the first one's result for a whole row, let one \
 block do both for that row; where it needs it for the whole array, fusing is not possible.",
     examples: &[Example {
         fault: "\

@@ -29,9 +29,9 @@ pub const RULE: Rule = Rule {
     explanation: "\
 Sparse formats, gathers and look-ups load an index for each value, and where it has 64 bits it is often larger than the value: a \
 CSR matrix of floats with 64-bit columns moves 12 bytes per entry, 8 of them index. Tensors of indices have 64 bits by default in \
-PyTorch and NumPy. Indices of 32 bits reach two thousand million elements (four if unsigned), of 16 bits the columns of a tile. The rule \
-looks for loads of 64 bits whose both halves are shifted or multiplied as one number and serve nothing but integer arithmetic. It counts half of their \
-sectors, and half of their bytes from DRAM. Whether all values fit in 32 bits, only the data tells.",
+PyTorch and NumPy. Indices of 32 bits reach two billion elements (four if unsigned). The rule looks for 64-bit values that are shifted or \
+multiplied as one number and used in nothing but integer arithmetic. It counts half of their sectors, and half of their bytes from DRAM. Only the \
+data tells whether all values fit in 32 bits.",
     examples: &[Example {
         fault: "\
 const long long* column;                   // 8 bytes per entry, the value 4

@@ -145,3 +145,40 @@ pub(crate) fn effect(
     effect.removed.push(dram(reads + writes));
     Some(effect)
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::{FROM_L1, READ, WRITTEN};
+    use crate::evidence::removal::ISSUE_BUSY;
+    use crate::evidence::testing::sass;
+    use crate::frame::Launch;
+
+    /// 64 sectors loaded from the first parameter, and 32 stored to the second.
+    pub(crate) fn made() -> Launch {
+        let code = [
+            ("S2R R9, SR_TID.X", 8.0),
+            ("LDC.64 R2, c[0x0][0x210]", 8.0),
+            ("IMAD.WIDE R2, R9, 0x8, R2", 8.0),
+            ("LDG.E.64 R4, desc[UR4][R2.64]", 8.0),
+            ("LDC.64 R6, c[0x0][0x218]", 8.0),
+            ("IMAD.WIDE R6, R9, 0x4, R6", 8.0),
+            ("STG.E desc[UR4][R6.64], R4", 8.0),
+            ("EXIT", 8.0),
+        ];
+        let dram = "dram__cycles_active.avg.pct_of_peak_sustained_elapsed";
+        let mut launch = sass(
+            &[
+                (ISSUE_BUSY, 10.0),
+                (dram, 85.0),
+                (FROM_L1, 96.0),
+                (READ, 64.0 * 32.0),
+                (WRITTEN, 32.0 * 32.0),
+            ],
+            &code,
+        );
+        launch.row.compute_capability = Some((9, 0));
+        launch.instructions[3].counters.l2_sectors_global = 64.0;
+        launch.instructions[6].counters.l2_sectors_global = 32.0;
+        launch
+    }
+}

@@ -59,14 +59,20 @@ pub(crate) struct Stall {
 pub(crate) fn check(launch: &ModeledLaunch, stall: &Stall) -> Option<Draft> {
     let metric = stall.reason.ratio_metric();
     let (cycles, all, issue) = (launch.need(&metric), launch.need(LATENCY), launch.need(ISSUE));
+    let counts = |effect: &Effect| {
+        let gain = launch.model.without(effect).map_or(1.0, |estimate| estimate.factor);
+        let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= LEAST_GAIN;
+        large && issue < STALL_ISSUE
+    };
     let mut effect = Effect::stalls([stall.reason]);
+    if !counts(&effect) {
+        return None;
+    }
     if stall.reason == StallReason::Wait {
         effect.stalls = vec![(stall.reason, on_chains(launch))];
-    }
-    let gain = launch.model.without(&effect).map_or(1.0, |estimate| estimate.factor);
-    let large = 100.0 * cycles / all >= STALL_SHARE || cycles > 0.0 && gain >= LEAST_GAIN;
-    if !(large && issue < STALL_ISSUE) {
-        return None;
+        if !counts(&effect) {
+            return None;
+        }
     }
     let locations = launch.stalled_places(&[stall.reason], "stall samples");
     let at = locations.first().map_or_else(String::new, |location| {

@@ -1,9 +1,9 @@
 //! Chains of dependent arithmetic of which several could run side by side in one thread.
 //!
 //! A sum in one accumulator is such a chain, since sums of parts can be added up at the end. So is a recurrence that is gone
-//! through once for each element of an outer loop, as elements can be taken side by side (all that a step of it does counts), and a long row of additions or fused
-//! multiplications, as Horner's rule makes: even and odd terms can be summed apart. What else a turn works out for itself is
-//! none: two turns at once need the registers of two, and leave room for half of the warps that would hide its latency.
+//! through once for each element of an outer loop, as elements can be taken side by side (all that a step of it does counts),
+//! and a long row of additions or fused multiplications, as Horner's rule makes: even and odd terms can be summed apart. What
+//! else a turn works out for itself is none: two turns at once need the registers of two, and leave room for half of the warps that would hide its latency.
 
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;

@@ -1,8 +1,8 @@
 //! Indices that are loaded as 64 bits.
 
-use std::collections::BTreeMap;
-
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::{Instruction, Operand};
@@ -11,7 +11,8 @@ use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 
 /// The executed loads from global memory that bring nothing but indices of 64 bits: pairs of registers that are shifted or
-/// multiplied by an element's size or a row's length, and that nothing but integer arithmetic reads. A pointer is only added to.
+/// multiplied by an element's size or a row's length, and lead to nothing but addresses and conditions. A pointer is only added to,
+/// and what a hash or a long number is worked out from ends as data.
 #[must_use]
 pub fn wide_indices(listing: &Listing) -> Vec<usize> {
     let sass = listing.sass;
@@ -24,18 +25,17 @@ pub fn wide_indices(listing: &Listing) -> Vec<usize> {
         })
         .map(|(at, _)| at)
         .collect();
-    if candidates.is_empty() {
-        return candidates;
+    if !are_scaled(listing, &candidates) {
+        return Vec::new();
     }
-    let readers = readers(listing, &candidates);
+    let readers = Readers::new(listing);
     let is_index = |at: usize, pair: &[Slot]| {
-        let of = |slot: &Slot| readers.get(&(at, slot.index())).map_or(&[][..], Vec::as_slice);
-        let both = || pair.iter().flat_map(of);
-        let [low, high] = pair else { return false };
-        both().all(|&reader| is_integer(listing, reader))
-            && (both().any(|&reader| shifts(listing, reader, [*low, *high]))
-                || of(low).iter().any(|&reader| multiplies(listing, reader, *low, "IMAD.WIDE.U32"))
-                    && of(high).iter().any(|&reader| multiplies(listing, reader, *high, "IMAD")))
+        let &[low, high] = pair else { return false };
+        let of = |slot: Slot| readers.of(at, Some(slot));
+        let is_scaled = of(low).any(|(reader, _)| shifts(listing, reader, [low, high]))
+            || of(low).any(|(reader, _)| multiplies(listing, reader, low, "IMAD.WIDE.U32"))
+                && of(high).any(|(reader, _)| multiplies(listing, reader, high, "IMAD"));
+        is_scaled && readers.lead_to_addresses(listing, at)
     };
     let brings_indices = |at: &usize| {
         // Two registers for each.
@@ -47,30 +47,69 @@ pub fn wide_indices(listing: &Listing) -> Vec<usize> {
     candidates.into_iter().filter(brings_indices).collect()
 }
 
-/// What reads each register of some loads, by the load and the register.
-fn readers(listing: &Listing, loads: &[usize]) -> BTreeMap<(usize, usize), Vec<usize>> {
+/// True where what shifts or multiplies numbers of 64 bits reads one of some loads: what few kernels do, and is soon told.
+fn are_scaled(listing: &Listing, loads: &[usize]) -> bool {
     let sass = listing.sass;
     let mut reaching = Reaching::with_guards(sass);
-    let mut found: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-    for at in 0..sass.entries.len() {
-        // What a guard leaves as it was is not read.
-        for each in sass.uses(at).iter().filter(|each| each.role != Role::Old) {
-            for maker in reaching.definitions(at, *each) {
-                let maker = maker as usize;
-                if loads.binary_search(&maker).is_ok() {
-                    found.entry((maker, each.slot.index())).or_default().push(at);
+    (0..sass.entries.len()).filter(|_| !loads.is_empty()).any(|at| {
+        let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
+        matches!(opcode, "LEA.HI.X" | "SHF.L.U64.HI" | "IMAD.WIDE.U32")
+            && sass.uses(at).iter().any(|each| {
+                let mut makers = reaching.definitions(at, *each);
+                makers.any(|maker| loads.binary_search(&(maker as usize)).is_ok())
+            })
+    })
+}
+
+/// What reads the result of each instruction.
+struct Readers {
+    each: Vec<Vec<(usize, Use)>>,
+}
+
+impl Readers {
+    fn new(listing: &Listing) -> Self {
+        let sass = listing.sass;
+        let mut reaching = Reaching::with_guards(sass);
+        let mut each = vec![Vec::new(); sass.entries.len()];
+        for at in 0..sass.entries.len() {
+            // What a guard leaves as it was is not read.
+            for used in sass.uses(at).iter().filter(|used| used.role != Role::Old) {
+                for maker in reaching.definitions(at, *used) {
+                    each[maker as usize].push((at, *used));
                 }
             }
         }
+        Self { each }
     }
-    found
-}
 
-fn is_integer(listing: &Listing, at: usize) -> bool {
-    matches!(
-        listing.sass.entries[at].family,
-        Family::Integer | Family::IntegerMultiply | Family::Move
-    )
+    /// Those of one register, or of all that an instruction makes.
+    fn of(&self, at: usize, slot: Option<Slot>) -> impl Iterator<Item = (usize, Role)> {
+        let is_read = move |(_, used): &&(usize, Use)| slot.is_none_or(|slot| used.slot == slot);
+        self.each[at].iter().filter(is_read).map(|(reader, used)| (*reader, used.role))
+    }
+
+    /// True where all that integer arithmetic makes of a result are addresses and conditions.
+    fn lead_to_addresses(&self, listing: &Listing, from: usize) -> bool {
+        let sass = listing.sass;
+        let mut seen = Marks::new(sass.entries.len());
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            for (reader, role) in self.of(at, None) {
+                let is_integer = matches!(
+                    sass.entries[reader].family,
+                    Family::Integer | Family::IntegerMultiply | Family::Move
+                );
+                if matches!(role, Role::Address | Role::Guard) || !seen.insert(reader) {
+                    continue;
+                }
+                if !is_integer {
+                    return false;
+                }
+                open.push(reader);
+            }
+        }
+        true
+    }
 }
 
 /// True where an instruction shifts two registers as one number of 64 bits.
@@ -134,5 +173,12 @@ mod tests {
         let stored =
             [("LEA.HI.X R7, R4, UR5, R5, 0x2, P0", 8.0), ("STG.E.64 desc[UR8][R12.64], R4", 8.0)];
         assert!(found(&stored).is_empty());
+        let hash = [
+            ("IMAD R9, R5, 0x300, RZ", 8.0),
+            ("IMAD.WIDE.U32 R6, R4, 0x300, RZ", 8.0),
+            ("IADD3 R7, R7, R9, RZ", 8.0),
+            ("STG.E.64 desc[UR8][R12.64], R6", 8.0),
+        ];
+        assert!(found(&hash).is_empty());
     }
 }

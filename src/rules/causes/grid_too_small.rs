@@ -3,11 +3,12 @@
 mod hint;
 mod lanes;
 mod shown;
+mod spread;
 
 use crate::evidence::modeled_launch::{BLOCK_SIZE, BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::removal::{MATTERS_LIMIT, gains};
-use crate::evidence::stalls::{FOR_OTHERS, WAITS_FOR_OTHERS};
-use crate::evidence::threshold::{LATENCY, UNIT_SATURATED};
+use crate::evidence::stalls::WAITS_FOR_OTHERS;
+use crate::evidence::threshold::UNIT_SATURATED;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence};
 use crate::hardware::WARP_LANES;
@@ -16,11 +17,11 @@ use crate::model::Effect;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Cure, Example, Kind, Rule, Trial};
 use crate::sass::questions::independence::{self, Shape, What};
-use crate::sass::questions::side_by_side::side_by_side;
 use crate::text::{count, count_of, percent};
 use hint::{fewer_elements, hint, second_wave};
 use lanes::{shared_out, wider};
 use shown::shown;
+use spread::{by_elements, filling, parts, spread};
 
 const GRID: &str = "launch__grid_size";
 const SMS: &str = "launch__sm_count";
@@ -39,7 +40,7 @@ A block runs on one SM from beginning to end. A grid with fewer blocks than SMs 
 SMs without work, and a grid below one wave leaves slots empty for warps that could hide latency. \
 The rule fires with fewer blocks than SMs, or below one wave while no unit is near its limit. It promises only \
 as much as there is parallelism to use: independent iterations of a loop, work that blocks fetch from a queue \
-by an atomic, or many independent statements in a row. Without any of these, it promises what smaller blocks \
+by an atomic, rows or columns that each thread takes side by side, or many independent statements in a row. Without any of these, it promises what smaller blocks \
 gain by spreading the same warps over more SMs. Divide the problem more finely: give the independent iterations of an outer loop to \
 blocks, split long sums among several blocks, or use smaller blocks.",
     examples: &[Example {
@@ -149,37 +150,38 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             seen
         }
     };
-    let listing = launch.profile.listing().filter(|_| more <= 1.0 && too_few_blocks);
-    let apart = listing.as_ref().and_then(side_by_side);
-    let (seen, effect) = if let Some(apart) = apart {
-        let then = (blocks * apart.elements).min(sms);
-        let effect = Effect { idle: (then - blocks) / sms, least: apart.left, ..Effect::default() };
-        (idle_sms(), Some(effect).filter(|effect| gains(launch, effect))?)
-    } else if more <= 1.0 {
-        let effect = spread(launch, blocks, sms).filter(|effect| gains(launch, effect))?;
-        (idle_sms(), effect)
+    let effect = if more <= 1.0 {
+        spread(launch, blocks, sms).filter(|effect| gains(launch, effect))
     } else if too_few_blocks {
-        let then = (blocks * more).min(places);
-        let each = each.map(|each| (then / sms).clamp(1.0, each));
-        let effect = Effect {
-            // More blocks fill idle SMs first, then the SMs that have one.
-            idle: (then / sms).min(1.0) - blocks / sms,
-            hidden: each.map_or(0.0, |each| 1.0 - 1.0 / each),
-            ..Effect::default()
-        };
-        (idle_sms(), effect)
+        Some(filling(blocks, blocks * more, sms, each))
     } else {
         let waves = waves.unwrap_or(ONE_WAVE);
-        (
-            format!("That is {} of what the device holds at once.", percent(waves)),
-            Effect { hidden: 1.0 - waves.max(1.0 / more), ..Effect::default() },
-        )
+        Some(Effect { hidden: 1.0 - waves.max(1.0 / more), ..Effect::default() })
     };
-    // Warps that take another part of the turns want other constants, each part as often as all warps together
-    // now: they don't cover the waits for constants that missed.
-    let covered = 1.0 - launch.model.stall_share(&[(StallReason::ImcMiss, 1.0)]);
-    let effect = Effect { hidden: effect.hidden * covered, ..effect };
-    let effect = shared_out(launch, work, more, threads, effect);
+    let effect = effect.map(|effect| {
+        // Warps that take another part of the turns want other constants, each part as often as all warps together
+        // now: they don't cover the waits for constants that missed.
+        let covered = 1.0 - launch.model.stall_share(&[(StallReason::ImcMiss, 1.0)]);
+        let effect = Effect { hidden: effect.hidden * covered, ..effect };
+        shared_out(launch, work, more, threads, effect)
+    });
+    let apart = if too_few_blocks { by_elements(launch, blocks, sms, each) } else { None };
+    // What turns store that need not one another are such turns, unrolled.
+    let apart = apart.filter(|(apart, _)| more <= 1.0 || !apart.are_stored);
+    let apart = apart.filter(|(_, apart)| {
+        let factor = |effect| launch.model.without(effect).map_or(1.0, |estimate| estimate.factor);
+        effect.as_ref().is_none_or(|effect| factor(apart) > factor(effect))
+    });
+    let seen = match waves {
+        Some(waves) if more > 1.0 && !too_few_blocks => {
+            format!("That is {} of what the device holds at once.", percent(waves))
+        }
+        _ => idle_sms(),
+    };
+    let (apart, effect) = match apart {
+        Some((apart, effect)) => (Some(apart), effect),
+        None => (None, effect?),
+    };
     let what = match apart {
         Some(apart) => Some(What::Turns(apart.back)),
         None => work.map(|work| work.what),
@@ -216,30 +218,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     })
 }
 
-/// How many parts a block's turns make that fill a wave at most: whole ones, since one block more than a wave
-/// holds would run alone behind it.
-fn parts(at_most: f64) -> f64 {
-    if at_most >= 2.0 { at_most.floor() } else { at_most.max(1.0) }
-}
-
-/// The effect of blocks so small that all their warps find an SM of their own as far as there are SMs.
-/// Warps take turns at issue slots and queues less often then; a warp's own instructions, one after
-/// another, take as long as before. `None` where blocks can't be divided, or every SM has one.
-fn spread(launch: &ModeledLaunch, blocks: f64, sms: f64) -> Option<Effect> {
-    let warps = blocks * (launch.get(BLOCK)? / WARP_LANES).ceil();
-    let then = warps.min(sms);
-    if then <= blocks {
-        return None;
-    }
-    let all = launch.get(LATENCY).filter(|&all| all > 0.0)?;
-    let for_others: f64 = FOR_OTHERS.iter().map(|&reason| launch.stall(reason)).sum();
-    let gone = (for_others / all).min(1.0) * (1.0 - blocks / then);
-    Some(Effect { idle: (then - blocks) / sms, least: 1.0 - gone, ..Effect::default() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::threshold::LATENCY;
     use crate::frame::Launch;
     use crate::rules::testing::{assert_sides, check, launch, line, samples, sass};
 

@@ -41,8 +41,17 @@ pub(crate) struct Passed<'a> {
     pub accesses: Vec<usize>,
     /// The share of each that one kernel for both would do without, 0 to 1; what remains goes through shared memory.
     once: f64,
-    /// Sectors that L2 delivers or takes for it.
+    /// The share of the launches that it holds of, 0 to 1.
+    of_launches: f64,
+    /// Sectors that L2 delivers or takes for it, on average.
     pub sectors: f64,
+}
+
+impl Passed<'_> {
+    /// The same where it holds of a share of the launches only.
+    pub(crate) fn in_some(self, share: f64) -> Self {
+        Self { of_launches: share * self.of_launches, sectors: share * self.sectors, ..self }
+    }
 }
 
 /// What L2 delivers and takes.
@@ -104,7 +113,7 @@ pub(crate) fn passed<'a>(
     let whole = with.bytes() / SECTOR_BYTES;
     let counts = sectors > 0.0 && (stores || sectors <= READINGS.value * whole);
     let once = if stores { 1.0 } else { (whole / asked).min(1.0) };
-    counts.then_some(Passed { with, accesses, once, sectors })
+    counts.then_some(Passed { with, accesses, once, of_launches: 1.0, sectors })
 }
 
 /// What one kernel for both would spare this one.
@@ -117,8 +126,8 @@ pub(crate) fn effect(
     let mut removal = Removal::new(launch)?;
     for each in [loaded, stored].into_iter().flatten() {
         for &at in &each.accesses {
-            removal.remove(at, each.once);
-            removal.remove_latency(at, 1.0);
+            removal.remove(at, each.of_launches * each.once);
+            removal.remove_latency(at, each.of_launches);
         }
     }
     let mut effect = removal.effect(launch);

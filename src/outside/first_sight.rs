@@ -117,6 +117,7 @@ mod tests {
             ("triton.md", "A thirty-third set"),
             ("triton.md", "A thirty-fourth set"),
             ("triton.md", "A thirty-fifth set"),
+            ("triton.md", "A thirty-sixth set"),
             ("elsewhere.md", "A fifth set of fixes"),
             ("elsewhere.md", "A sixth set of fixes"),
             ("elsewhere.md", "A seventh set of fixes"),
@@ -165,6 +166,9 @@ mod tests {
             ("elsewhere.md", "What the first findings of these gained"),
             ("elsewhere.md", "A forty-third set of fixes"),
             ("elsewhere.md", "A forty-fourth set of fixes"),
+            ("elsewhere.md", "A forty-fifth set of fixes"),
+            ("elsewhere.md", "A forty-sixth set of fixes"),
+            ("elsewhere.md", "What the first findings of these four sets gained"),
         ] {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();

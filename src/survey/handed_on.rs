@@ -115,12 +115,16 @@ impl<'a> Given<'a> {
             };
             let of = |at: u32| (self.process.kernels[at as usize].shape, self.first[at as usize]);
             let ((shape, begun), (next_shape, next_begun)) = (of(one), of(other));
-            if stream != same || shape == next_shape || next_begun <= begun {
+            if stream != same || next_begun <= begun {
                 continue;
             }
             let shared = self.shared(one, other);
             let second = found.entry(other).or_default();
             second.read = self.handed_on(one, shared.iter().map(Shared::of_second));
+            // Steps of one kernel each need the whole of the step before, as a rule.
+            if shape == next_shape {
+                continue;
+            }
             let written = || shared.iter().filter(|it| it.may_be_written);
             second.before = self.handed_on(one, written().map(Shared::of_second));
             let only = written().filter(|it| self.is_wanted_by_none_after(other, it.buffer, one));
@@ -229,6 +233,14 @@ mod tests {
         let read = second.read.unwrap();
         let places: Vec<u32> = read.pointers.iter().map(|pointers| pointers.own).collect();
         assert_eq!(places, [0, 16], "what it only reads, and what it may have written");
+    }
+
+    #[test]
+    fn launches_of_one_kernel_share_what_they_read() {
+        let [first, _] = of(made(&[(0, &[0, 1]), (0, &[0, 2]), (0, &[0, 3]), (1, &[4, 5])]));
+        assert_eq!(first, Neighbours { read: Some(with(FIRST, 0, 0)), ..Neighbours::default() });
+        let [again, _] = of(made(&[(0, &[0, 1]), (0, &[0, 1]), (1, &[4, 5])]));
+        assert_eq!(again, Neighbours::default(), "the same round again");
     }
 
     #[test]

@@ -5,13 +5,21 @@ use crate::evidence::passed_on::{
     FROM_L1, HELD, READ, READINGS, Traffic, WRITTEN, effect, passed, sectors,
 };
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::first_parameter;
-use crate::kernel_name::short;
+use crate::kernel_name::{same, short};
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::text::{bytes, percent};
+
+/// The part of a kernel's launches that load again what the one before them has loaded.
+const OF_ITS_OWN: Threshold = Threshold {
+    what: "constant: share of a kernel's launches that load what its launch before them has just loaded",
+    value: 0.5,
+    unit: "share",
+    source: "derivation: of two launches the second; of more in a row, more",
+};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -19,7 +27,7 @@ pub const RULE: Rule = Rule {
     kind: Kind::Cause,
     summary: "the kernel loads what the kernel before it has just loaded",
     explanation: "\
-Two kernels that run one after the other read the same array, each from memory: two passes over the scores of a softmax, a result in two \
+Two kernels, or two launches of one, that run one after the other read the same array, each from memory: two passes over the scores of a softmax, a result in two \
 formats, a product with a matrix before the matrix is updated. As one kernel they would load each element once, and keep it in registers or \
 in shared memory for both. A survey of the program tells which pointers each launch was given; the instructions of both kernels tell what \
 they load through them. The rule counts loads of what the kernel before loads as well and does not store. Where L2 delivers it more than \
@@ -39,7 +47,7 @@ A block keeps its row of 256 values in registers between the sum and the scaling
 have several values per thread, or lie in shared memory.",
     }],
     section: "MemoryWorkloadAnalysis",
-    thresholds: &[MATTERS_LIMIT, READINGS, HELD],
+    thresholds: &[MATTERS_LIMIT, READINGS, HELD, OF_ITS_OWN],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(&[FROM_L1, READ, WRITTEN])],
     source_page: SourcePage::Needed,
@@ -60,7 +68,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let asked = launch.get(FROM_L1).filter(|&asked| asked > 0.0)?;
     let traffic = Traffic::new(&listing, asked);
     let begin = first_parameter(launch.profile.row.compute_capability?);
+    let is_itself = same(&launch.profile.row.kernel, &with.kernel);
     let loaded = passed(&listing, &traffic, with, begin, false)?;
+    let loaded = if is_itself { loaded.in_some(OF_ITS_OWN.value) } else { loaded };
     let effect = effect(launch, &traffic, Some(&loaded), None)?;
     if !gains(launch, &effect) {
         return None;
@@ -77,8 +87,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
         evidence: vec![Evidence::new("sectors that are loaded again", loaded.sectors, "sector")],
         hint: format!(
-            "Do the work of {kernel} in this kernel, too: load each element at {} once, and keep it in registers or shared memory for \
-             both. Where one needs the other's result for a whole row, let a block have that row.",
+            "{}: load each element at {} once, and keep it in registers or shared memory for \
+             all. Where one needs the other's result for a whole row, let a block have that row.",
+            if is_itself {
+                "Do the work of these launches in one".to_owned()
+            } else {
+                format!("Do the work of {kernel} in this kernel, too")
+            },
             place(&locations, "its loads"),
         ),
         locations,
@@ -111,6 +126,15 @@ mod tests {
         assert!((draft.effect.share_of(Term::Dram) - 2.0 / 3.0).abs() < 1e-12);
         let said = "It loads 2.05 kB that the kernel before it, norms, has just loaded as well.";
         assert!(draft.message.starts_with(said), "{}", draft.message);
+    }
+
+    #[test]
+    fn launches_of_one_kernel_become_one() {
+        let mut launch = made(0, 2048);
+        launch.row.kernel = "norms(float const*)".to_owned();
+        let draft = check(&RULE, &launch).unwrap();
+        assert!((draft.effect.share_of(Term::L2) - 1.0 / 3.0).abs() < 1e-12, "half of them");
+        assert!(draft.hint.starts_with("Do the work of these launches in one"), "{}", draft.hint);
     }
 
     #[test]

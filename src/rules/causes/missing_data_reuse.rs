@@ -23,7 +23,7 @@ use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule, Trial};
 use crate::sass::questions::matrix_loops::{operand_loads, staged};
-use crate::sass::{Family, Listing};
+use crate::sass::{Family, Listing, Space};
 use crate::term::Term;
 use crate::text::{bytes, count, percent};
 use removed::{instructions, l2_hit_share, look_ups_of_loads, needed_by_loads, of_loads_in_l1};
@@ -320,15 +320,16 @@ fn hits_cost_nothing(launch: &ModeledLaunch, repeated_bytes: f64) -> bool {
     hits >= IN_L1 * repeated_bytes && ![Term::L1Data, Term::Lsu, Term::Issue].iter().any(busy)
 }
 
-/// True for a matrix product whose loop is unrolled: matrix instructions outside of loops, with copies of their operands beside them.
+/// True for a matrix product whose loop is unrolled: matrix instructions outside of loops, with copies of their operands to shared
+/// memory beside them.
 fn unrolled(listing: &Listing) -> bool {
-    let outside = |family: Family| {
+    let outside = |families: &[Family]| {
         listing.entries().any(|(at, entry)| {
-            let is_there = entry.family == family && listing.executed(at) > 0.0;
+            let is_there = families.contains(&entry.family) && listing.executed(at) > 0.0;
             is_there && listing.sass.flow.innermost(at).is_none()
         })
     };
-    outside(Family::Tensor) && outside(Family::AsyncCopy)
+    outside(&[Family::Tensor]) && outside(&[Family::AsyncCopy, Family::Store(Space::Shared)])
 }
 
 /// A ratio with a decimal where that tells something: `3.2`, `16,657`.

@@ -50,7 +50,6 @@ indices so.",
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(&[FROM_L1, READ, WRITTEN])],
     source_page: SourcePage::Needed,
-    unrecorded: Some("no pair of our own has been recorded yet; seen on a kernel of other people"),
     explains: &["long-scoreboard-stalls", "lg-throttle"],
     in_triton: "\
 convert the tensor of indices once, where it is made (indices.to(torch.int32)), and load that.",

@@ -14,6 +14,7 @@
 
 mod edges;
 mod looked_up;
+mod tested;
 mod windows;
 mod zeroed;
 
@@ -24,6 +25,7 @@ pub use zeroed::BEHIND_THE_END;
 use std::collections::BTreeSet;
 
 use looked_up::looked_up_turns;
+use tested::tested_turns;
 use windows::window_turns;
 use zeroed::zeroed_turns;
 
@@ -140,45 +142,24 @@ fn masked_turns(listing: &Listing, accesses: &[usize]) -> Vec<EmptyTurns> {
             // A load that runs ahead is off in the last turn.
             None => (off_in_loads(listing, &loads) - 1.0 / turns, How::Masked),
         };
-        let empty = off - LAST_TURN / turns;
+        let empty = off - LAST_TURN / turns - behind_branches(listing, of, &inside);
         let going = inside.iter().map(|&at| (at, empty)).collect();
         (empty > 0.0).then_some(EmptyTurns { going, loads, turns, empty, how })
     });
     found.collect()
 }
 
-/// The loops in which a branch that the block takes as one passes all loads by.
-fn tested_turns(listing: &Listing) -> Vec<EmptyTurns> {
+/// The largest share of a loop's turns in which a load that no guard switches off is executed, behind a branch, 0 to 1; 0 without
+/// one. It may be the other side of the condition that switches the guarded ones off.
+fn behind_branches(listing: &Listing, of: usize, inside: &[usize]) -> f64 {
     let sass = listing.sass;
-    let is_load = |at: usize| {
-        let family = sass.entries[at].family;
-        matches!(family, Family::Load(Space::Global | Space::Generic) | Family::AsyncCopy)
-    };
-    let executed = |at: usize| listing.executed(at);
-    let rarely = |at: usize| {
-        let around = sass.flow.innermost(at)?;
-        let in_turns = executed(sass.flow.loops[around].head);
-        (is_load(at) && executed(at) > 0.0 && executed(at) < in_turns).then_some(around)
-    };
-    let loops: BTreeSet<usize> = (0..sass.entries.len()).filter_map(rarely).collect();
-    let found = loops.into_iter().filter_map(|of| {
-        let each = &sass.flow.loops[of];
-        let inside = members(listing, of);
-        let loads: Vec<usize> = inside.iter().copied().filter(|&at| is_load(at)).collect();
-        let needed = loads.iter().map(|&at| executed(at)).fold(0.0, f64::max);
-        // Where warps wait for each other, all of them are there.
-        let meets = |&at: &usize| sass.entries[at].family == Family::Barrier;
-        let together = inside.iter().filter(|at| meets(at)).any(|&at| executed(at) <= needed);
-        let empty = 1.0 - needed / executed(each.head);
-        if !together || empty <= 0.0 {
-            return None;
-        }
-        let share = |at: usize| (1.0 - needed / executed(at)).max(0.0);
-        let going = inside.into_iter().map(|at| (at, share(at))).filter(|(_, share)| *share > 0.0);
-        let going = going.collect();
-        Some(EmptyTurns { going, loads, turns: turns(listing, each), empty, how: How::Tested })
+    let all = listing.executed(sass.flow.loops[of].head);
+    let loads = inside.iter().copied().filter(|&at| {
+        let is_load =
+            matches!(sass.entries[at].family, Family::Load(Space::Global | Space::Generic));
+        is_load && !sass.entries[at].conditional && listing.executed(at) < all
     });
-    found.collect()
+    loads.map(|at| listing.executed(at) / all).fold(0.0, f64::max)
 }
 
 fn off_in_copies(listing: &Listing, of: &StagedLoop) -> Option<f64> {
@@ -354,6 +335,29 @@ mod tests {
         // Half of the lanes, less one turn that runs ahead and half of the last one.
         assert!((found[0].empty - (0.5 - 1.5 / 40.0)).abs() < 1e-12, "{}", found[0].empty);
         assert!(of(LENGTH, COMPARE, 31.0).is_empty(), "the last turn");
+    }
+
+    #[test]
+    fn turns_that_load_behind_a_branch_are_not_empty() {
+        let of = |loads: f64| {
+            let mut launch = launch(&[
+                ("LDC.64 R10, c[0x0][0x210]", 8.0),
+                (LENGTH, 8.0),
+                ("IADD3 R2, R2, 0x80, RZ", 320.0), // 2
+                (COMPARE, 320.0),
+                ("@!P1 LDG.E R4, desc[UR4][R10.64]", 320.0), // 4
+                ("@!P1 BRA 0x180", 320.0),
+                ("LDG.E R4, desc[UR4][R10.64+0x400]", loads), // 6
+                ("MOV R6, R4", loads),
+                ("FADD R5, R5, R4", 320.0), // 8
+                ("ISETP.GE.AND P0, PT, R2, c[0x0][0x220], PT", 320.0),
+                ("@!P0 BRA 0x120", 320.0),
+                ("EXIT", 8.0),
+            ]);
+            launch.instructions[4].counters.thread_inst_executed_pred_on = 160.0 * 32.0;
+            empty_turns(&launch.listing().unwrap()).len()
+        };
+        assert_eq!((of(160.0), of(0.0)), (0, 1), "the other half of the turns loads elsewhere");
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::number::without_offset;
 use crate::sass::parse::opcode::Family;
 use crate::sass::questions::grid_stride::steps_by_grid;
+use crate::sass::questions::made_of_data::made_of_data;
 use crate::sass::questions::{queue, statements};
 use crate::sass::thresholds::{ENOUGH_SAMPLES, FEW_TURNS, LONG_SUM};
 use carried::parts;
@@ -193,7 +194,7 @@ fn results(
             Among::Blocks => (Results::OfBlocks, FEW_TURNS.value),
         });
     };
-    let stores = stores_each_turn(listing, of);
+    let stores = stores_each_turn(listing, of) && !adds_to_memory(listing, of);
     let results = match (parts.are_scaled || parts.appends, stores, parts.carries) {
         (true, ..) if parts.are_scaled => Results::Scaled,
         (true, ..) => Results::Appended,
@@ -256,6 +257,28 @@ fn stores_each_turn(listing: &Listing, of: &Loop) -> bool {
             && listing.executed(at) > 0.0
     };
     flow.places(of).any(stores)
+}
+
+/// True where all that turns of a loop store is added to what lies there, at addresses that are looked up: several turns may add to
+/// one value.
+fn adds_to_memory(listing: &Listing, of: &Loop) -> bool {
+    let flow = &listing.sass.flow;
+    let is = |at: usize, family: fn(Space) -> Family| {
+        let spaces = [Space::Global, Space::Generic];
+        spaces.map(family).contains(&listing.sass.entries[at].family) && listing.executed(at) > 0.0
+    };
+    let address = |at: usize| listing.text(at).split_once("desc").map(|(_, address)| address);
+    let place =
+        |at: usize| address(at).and_then(|address| address.split(',').next()?.split(']').nth(1));
+    let loads: Vec<usize> = flow.places(of).filter(|&at| is(at, Family::Load)).collect();
+    let mut stores = flow.places(of).filter(|&at| is(at, Family::Store));
+    let added_to =
+        |at: usize| loads.iter().copied().find(|&load| load < at && place(load) == place(at));
+    let added_to: Option<Vec<usize>> = stores.by_ref().map(added_to).collect();
+    added_to.is_some_and(|loads| {
+        let by_data = made_of_data(listing);
+        loads.iter().all(|&load| by_data[load])
+    })
 }
 
 /// The turns of the loop around an access that neighbouring lanes could share out among themselves: those of

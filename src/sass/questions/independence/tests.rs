@@ -31,6 +31,26 @@ fn what_nothing_counted_is_not_known() {
 const NEXT: &str = "IADD3 R2, R2, 0x1, RZ";
 
 #[test]
+fn what_turns_add_to_memory_is_a_sum_where_they_look_up_the_place() {
+    let of = |index: &'static str| {
+        let body = [
+            index,
+            "LDG.E R8, desc[UR4][R6.64]",
+            "FADD R8, R8, R3",
+            "STG.E desc[UR4][R6.64], R8",
+            NEXT,
+        ];
+        of_loop(&body).results
+    };
+    assert_eq!(of("LDG.E R6, desc[UR4][R2.64]"), Results::Summed);
+    assert_eq!(
+        of("IMAD.WIDE R6, R2, 0x4, R12"),
+        Results::Apart,
+        "each turn has a place of its own"
+    );
+}
+
+#[test]
 fn counters_and_sums_leave_turns_independent() {
     let body = ["LDG.E R4, desc[UR4][R2.64]", "FFMA R0, R4, R5, R0", NEXT];
     let found = of_loop(&body);

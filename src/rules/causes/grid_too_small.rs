@@ -166,7 +166,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         shared_out(launch, work, more, threads, effect)
     });
     let apart = if too_few_blocks { by_elements(launch, blocks, sms, each) } else { None };
-    // What turns store that need not one another are such turns, unrolled.
+    // Where turns need nothing of one another, what each of them stores is what several do, unrolled.
     let apart = apart.filter(|(apart, _)| more <= 1.0 || !apart.are_stored);
     let apart = apart.filter(|(_, apart)| {
         let factor = |effect| launch.model.without(effect).map_or(1.0, |estimate| estimate.factor);

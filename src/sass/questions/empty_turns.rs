@@ -42,6 +42,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::alike::of_threads_own;
 use crate::sass::questions::matrix_loops::{StagedLoop, filled, members, staged};
+use crate::sass::thresholds::EVERY_TURN;
 
 /// A loop of which some turns load nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,17 +150,17 @@ fn masked_turns(listing: &Listing, accesses: &[usize]) -> Vec<EmptyTurns> {
     found.collect()
 }
 
-/// The largest share of a loop's turns in which a load that no guard switches off is executed, behind a branch, 0 to 1; 0 without
-/// one. It may be the other side of the condition that switches the guarded ones off.
+/// The largest share of a loop's turns, if not nearly all, in which a load that no guard switches off is executed, behind a branch,
+/// 0 to 1; 0 without one. It may be the other side of the condition that switches the guarded ones off.
 fn behind_branches(listing: &Listing, of: usize, inside: &[usize]) -> f64 {
     let sass = listing.sass;
-    let all = listing.executed(sass.flow.loops[of].head);
-    let loads = inside.iter().copied().filter(|&at| {
-        let is_load =
-            matches!(sass.entries[at].family, Family::Load(Space::Global | Space::Generic));
-        is_load && !sass.entries[at].conditional && listing.executed(at) < all
-    });
-    loads.map(|at| listing.executed(at) / all).fold(0.0, f64::max)
+    let turns = listing.executed(sass.flow.loops[of].back);
+    let is_load = |at: usize| {
+        let entry = &sass.entries[at];
+        matches!(entry.family, Family::Load(Space::Global | Space::Generic)) && !entry.conditional
+    };
+    let shares = inside.iter().filter(|at| is_load(**at)).map(|&at| listing.executed(at) / turns);
+    shares.filter(|&share| share < EVERY_TURN.value).fold(0.0, f64::max)
 }
 
 fn off_in_copies(listing: &Listing, of: &StagedLoop) -> Option<f64> {
@@ -339,7 +340,7 @@ mod tests {
 
     #[test]
     fn turns_that_load_behind_a_branch_are_not_empty() {
-        let of = |loads: f64| {
+        let empty = |loads: f64| {
             let mut launch = launch(&[
                 ("LDC.64 R10, c[0x0][0x210]", 8.0),
                 (LENGTH, 8.0),
@@ -348,7 +349,7 @@ mod tests {
                 ("@!P1 LDG.E R4, desc[UR4][R10.64]", 320.0), // 4
                 ("@!P1 BRA 0x180", 320.0),
                 ("LDG.E R4, desc[UR4][R10.64+0x400]", loads), // 6
-                ("MOV R6, R4", loads),
+                ("MOV R7, R4", loads),
                 ("FADD R5, R5, R4", 320.0), // 8
                 ("ISETP.GE.AND P0, PT, R2, c[0x0][0x220], PT", 320.0),
                 ("@!P0 BRA 0x120", 320.0),
@@ -357,7 +358,8 @@ mod tests {
             launch.instructions[4].counters.thread_inst_executed_pred_on = 160.0 * 32.0;
             empty_turns(&launch.listing().unwrap()).len()
         };
-        assert_eq!((of(160.0), of(0.0)), (0, 1), "the other half of the turns loads elsewhere");
+        assert_eq!(empty(160.0), 0, "the other half of the turns loads elsewhere");
+        assert_eq!((empty(0.0), empty(320.0)), (1, 1), "never, and in every turn");
     }
 
     #[test]

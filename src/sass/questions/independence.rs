@@ -267,14 +267,13 @@ fn adds_to_memory(listing: &Listing, of: &Loop) -> bool {
         let spaces = [Space::Global, Space::Generic];
         spaces.map(family).contains(&listing.sass.entries[at].family) && listing.executed(at) > 0.0
     };
-    let address = |at: usize| listing.text(at).split_once("desc").map(|(_, address)| address);
-    let place =
-        |at: usize| address(at).and_then(|address| address.split(',').next()?.split(']').nth(1));
     let loads: Vec<usize> = flow.places(of).filter(|&at| is(at, Family::Load)).collect();
-    let mut stores = flow.places(of).filter(|&at| is(at, Family::Store));
-    let added_to =
-        |at: usize| loads.iter().copied().find(|&load| load < at && place(load) == place(at));
-    let added_to: Option<Vec<usize>> = stores.by_ref().map(added_to).collect();
+    let stores = flow.places(of).filter(|&at| is(at, Family::Store));
+    let added_to = |at: usize| {
+        let place = address(listing.text(at))?;
+        loads.iter().copied().find(|&load| load < at && address(listing.text(load)) == Some(place))
+    };
+    let added_to: Option<Vec<usize>> = stores.map(added_to).collect();
     added_to.is_some_and(|loads| {
         let by_data = made_of_data(listing);
         loads.iter().all(|&load| by_data[load])
@@ -327,6 +326,11 @@ fn elements_per_turn(listing: &Listing, of: usize) -> f64 {
 /// The register of an access's address, without what is added to it.
 fn base(text: &str) -> Option<&str> {
     without_offset(text.rsplit_once('[')?.1).map(|(base, _)| base)
+}
+
+/// An access's address: its register, and what is added to it.
+fn address(text: &str) -> Option<&str> {
+    Some(text.rsplit_once('[')?.1.split_once(']')?.0)
 }
 
 /// True where a turn of a loop needs another's values, but a sum's.

@@ -53,6 +53,7 @@ pub mod unpacked_half_precision;
 pub mod tensor_cores_unused;
 pub mod pipeline_too_shallow;
 pub mod tile_too_small;
+pub mod depth_steps_too_short;
 pub mod masked_tiles;
 pub mod matching_by_comparison;
 pub mod padded_tiles;

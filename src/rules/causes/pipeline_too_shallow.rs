@@ -8,7 +8,7 @@ use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::Evidence;
 use crate::model::thresholds::TENSOR_FULL;
 use crate::rules::{Example, Kind, Rule, SourcePage};
-use crate::sass::questions::matrix_loops::{StagedLoop, Way, staged};
+use crate::sass::questions::matrix_loops::{StagedLoop, Way, staged, unrolled};
 use crate::text::percent;
 
 /// The rule.
@@ -58,7 +58,7 @@ takes four times the shared memory.",
         "issue-slots-underused",
     ],
     in_triton: "\
-num_stages=3 or 4, at the launch or in tl.range.",
+num_stages=3 or 4, at the launch or in tl.range; a loop over tl.static_range is unrolled, and Triton starts no copies ahead in it.",
     check,
     ..Rule::DEFAULT
 };
@@ -66,8 +66,12 @@ num_stages=3 or 4, at the launch or in tl.range.",
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let loops: Vec<StagedLoop> =
+    let mut loops: Vec<StagedLoop> =
         staged(&listing).into_iter().filter(StagedLoop::is_in_turn).collect();
+    let is_unrolled = loops.is_empty();
+    if is_unrolled {
+        loops.extend(unrolled(&listing));
+    }
     let way = loops.first()?.way;
     for &store in loops.iter().flat_map(|each| &each.stores) {
         removal.remove(store, 1.0);
@@ -90,9 +94,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "copies of operands");
     Some(Draft {
         message: format!(
-            "A loop brings operands to shared memory, waits for them, and only then multiplies them: no matrix \
+            "{} brings operands to shared memory, waits for them, and only then multiplies them: no matrix \
              instruction stands between {} and the wait for it. A warp spends {cycles:.1} of {all:.1} cycles \
              between two instructions ({}) in such waits.",
+            if is_unrolled { "A loop that is unrolled as a whole" } else { "A loop" },
             match way {
                 Way::Registers => "a load",
                 Way::Async => "an asynchronous copy",
@@ -173,6 +178,30 @@ mod tests {
     #[test]
     fn copies_that_stay_on_their_way_are_left_alone() {
         assert_eq!(check(&RULE, &copied("0x2")), None);
+    }
+
+    #[test]
+    fn a_loop_that_is_unrolled_waits_as_often() {
+        let step = [
+            ("LDG.E R4, desc[UR4][R2.64]", 10.0),
+            ("STS [R20], R4", 10.0),
+            ("BAR.SYNC.DEFER_BLOCKING 0x0", 10.0),
+            ("HMMA.16816.F32 R12, R8, R10, R12", 10.0),
+        ];
+        let fires = |steps: usize| {
+            let mut code = vec![step; steps].concat();
+            code.push(("EXIT", 10.0));
+            let mut launch = sass(&[(LATENCY, 100.0), (LONG, 60.0), (TENSOR, 30.0)], &code);
+            for at in (1..4 * steps).step_by(4) {
+                launch.instructions[at].counters.stall_samples
+                    [StallReason::LongScoreboard as usize] = 9.0;
+            }
+            check(&RULE, &launch)
+        };
+        assert_eq!(fires(2), None, "the first step of a pipeline waits as well");
+        let draft = fires(4).unwrap();
+        assert!((draft.effect.share_of_stall(StallReason::LongScoreboard) - 0.75).abs() < 1e-12);
+        assert!(draft.message.starts_with("A loop that is unrolled"), "{}", draft.message);
     }
 
     #[test]

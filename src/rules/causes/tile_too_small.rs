@@ -70,6 +70,7 @@ of each thread, and a sixteenth of the warps remains.",
                      each fragment of 16 rows or of 8 columns serves 8 or 4 instructions: (4/8 + 2/4) of \
                      6 registers' bytes",
         },
+        of_groups::USES_ENOUGH,
         of_groups::USES,
         MATTERS_LIMIT,
         TENSOR_FULL,

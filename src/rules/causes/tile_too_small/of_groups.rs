@@ -24,11 +24,26 @@ pub(super) const USES: Threshold = Threshold {
              each of 128 + 256 elements serves them at each step of the depth",
 };
 
+/// Multiply-adds for each element in a tile of 128 x 128.
+const ENOUGH: f64 = 128.0 * 128.0 / (128.0 + 128.0);
+
+/// [`ENOUGH`] as `explain` prints it.
+pub(super) const USES_ENOUGH: Threshold = Threshold {
+    what: "multiply-adds for each element that a block of warp groups copies, fewer than",
+    value: ENOUGH,
+    unit: "",
+    source: "derivation: a tile of 128 x 128, whose sums leave room for a second block; two changes of other people's kernels from \
+             it to 128 x 256 gained 1.07x each",
+};
+
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let tiles = group_tiles(&listing);
     let main = tiles.iter().max_by(|a, b| a.copied_bytes.total_cmp(&b.copied_bytes))?;
+    if main.uses >= ENOUGH {
+        return None;
+    }
     // A tile takes as many blocks as the grid has beyond one for each SM, and is larger in both directions.
     let blocks: f64 = launch.profile.row.grid.iter().map(|&each| f64::from(each)).product();
     let by_grid = 1.0 - (launch.get(SMS).unwrap_or(1.0) / blocks).min(1.0).sqrt();
@@ -122,9 +137,10 @@ mod tests {
         // Of 32 uses to 85.3.
         assert!((draft.effect.share_of(Term::L2) - 0.625).abs() < 1e-12);
         assert!((draft.effect.share_of(Term::BlockScheduler) - (1.0 - 0.140_625)).abs() < 1e-12);
-        // A copy of as many bytes that serves three times the columns.
-        let wide = tile("HGMMA.64x192x16.F32 R24, gdesc[UR12].tnspB, R24, gsb0", 4096);
-        assert_eq!(check(&RULE, &wide), None);
+        // Copies of as many bytes whose elements serve 60 and 64 products.
+        let fires = |product| check(&RULE, &tile(product, 4096)).is_some();
+        assert!(fires("HGMMA.64x120x16.F32 R24, gdesc[UR12].tnspB, R24, gsb0"));
+        assert!(!fires("HGMMA.64x128x16.F32 R24, gdesc[UR12].tnspB, R24, gsb0"));
     }
 
     #[test]

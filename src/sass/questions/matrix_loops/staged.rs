@@ -80,15 +80,9 @@ impl StagedLoop {
         copies.extend(loads);
         copies.sort_unstable();
         copies.dedup();
-        let way = |copy: usize| match opcode(listing, copy) {
-            opcode if opcode.starts_with("LDGSTS") => Way::Async,
-            _ if sass.entries[copy].family == Family::AsyncCopy => Way::Bulk,
-            _ => Way::Registers,
-        };
-        let ends_wait = |copy: usize, at: usize| match way(copy) {
+        let ends_wait = |copy: usize, at: usize| match way(listing, copy) {
             Way::Registers => stores.contains(&at),
-            Way::Async => waits_for_all(listing, at),
-            Way::Bulk => opcode(listing, at).starts_with("SYNCS.PHASECHK"),
+            way => ends_copies(listing, way, at),
         };
         let is_waited_for = |copy: usize| {
             round(&inside, copy)
@@ -113,7 +107,7 @@ impl StagedLoop {
         let behind: Vec<usize> = round(&inside, finished.unwrap_or(last)).collect();
         let first_use = behind.iter().position(|&at| uses(at)).map_or(behind.len(), |at| at + 1);
         let waiting = behind[..first_use].to_vec();
-        let way = copies.iter().map(|&copy| way(copy)).min()?;
+        let way = copies.iter().map(|&copy| way(listing, copy)).min()?;
         Some(Self { inside, copies, stores, way, in_turn, waiting })
     }
 
@@ -121,6 +115,24 @@ impl StagedLoop {
     #[must_use]
     pub fn is_in_turn(&self) -> bool {
         self.in_turn.len() == self.copies.len()
+    }
+}
+
+/// How a copy brings what it copies.
+pub(super) fn way(listing: &Listing, copy: usize) -> Way {
+    match opcode(listing, copy) {
+        opcode if opcode.starts_with("LDGSTS") => Way::Async,
+        _ if listing.sass.entries[copy].family == Family::AsyncCopy => Way::Bulk,
+        _ => Way::Registers,
+    }
+}
+
+/// True for a wait that leaves no copy of this kind on its way.
+pub(super) fn ends_copies(listing: &Listing, way: Way, at: usize) -> bool {
+    match way {
+        Way::Registers => false,
+        Way::Async => waits_for_all(listing, at),
+        Way::Bulk => opcode(listing, at).starts_with("SYNCS.PHASECHK"),
     }
 }
 
@@ -148,7 +160,7 @@ fn waits_for_all(listing: &Listing, index: usize) -> bool {
 }
 
 /// True for a wait that leaves no product of the warp group running.
-fn waits_for_group(listing: &Listing, index: usize) -> bool {
+pub(super) fn waits_for_group(listing: &Listing, index: usize) -> bool {
     let text = listing.text(index);
     opcode(listing, index).starts_with("WARPGROUP.DEPBAR") && text.trim_end().ends_with(", 0x0")
 }

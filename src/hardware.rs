@@ -16,6 +16,9 @@ pub(crate) const WARP_LANES: f64 = 32.0;
 /// Lanes of a warp group, whose four warps multiply together (compute capability 9.0).
 pub(crate) const GROUP_LANES: f64 = 4.0 * WARP_LANES;
 
+/// Rows of the first operand that one matrix instruction of a warp multiplies (PTX ISA, `mma`).
+pub(crate) const WARP_ROWS: f64 = 16.0;
+
 /// Bytes of an operand's row that one matrix instruction of a warp group multiplies, whatever its type: 16 halves or 32 bytes
 /// (PTX ISA, `wgmma`).
 pub(crate) const GROUP_ROW_BYTES: f64 = 32.0;

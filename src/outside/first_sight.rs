@@ -37,6 +37,8 @@ pub fn judged_of(rule: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::rules::find;
 
@@ -76,100 +78,20 @@ mod tests {
         }
     }
 
+    /// Sets whose tables also have ranges of findings that were not judged, or gains without a range.
+    const PARTLY: [(&str, &str); 6] = [
+        ("programs.md", "The second draw"),
+        ("programs.md", "The fifth draw"),
+        ("programs.md", "The tenth draw"),
+        ("triton.md", "A second set"),
+        ("triton.md", "A sixth set"),
+        ("elsewhere.md", "Faults that somebody reported and fixed"),
+    ];
+
     #[test]
     fn every_row_with_a_range_and_a_gain_is_there() {
-        for (name, heading) in [
-            ("programs.md", "The seventh draw"),
-            ("programs.md", "The ninth draw"),
-            ("programs.md", "The eleventh draw"),
-            ("programs.md", "The twelfth draw"),
-            ("programs.md", "The thirteenth draw"),
-            ("programs.md", "The fourteenth draw"),
-            ("programs.md", "The fifteenth draw"),
-            ("programs.md", "The sixteenth draw"),
-            ("programs.md", "The seventeenth draw"),
-            ("triton.md", "A fifth set"),
-            ("triton.md", "An eighth set"),
-            ("triton.md", "A ninth set"),
-            ("triton.md", "A tenth set"),
-            ("triton.md", "An eleventh set"),
-            ("triton.md", "A twelfth set"),
-            ("triton.md", "A thirteenth set"),
-            ("triton.md", "A fourteenth set"),
-            ("triton.md", "A fifteenth set"),
-            ("triton.md", "A sixteenth set"),
-            ("triton.md", "A seventeenth set"),
-            ("triton.md", "An eighteenth set"),
-            ("triton.md", "A nineteenth set"),
-            ("triton.md", "A twentieth set"),
-            ("triton.md", "A twenty-first set"),
-            ("triton.md", "A twenty-second set"),
-            ("triton.md", "A twenty-third set"),
-            ("triton.md", "A twenty-fourth set"),
-            ("triton.md", "A twenty-fifth set"),
-            ("triton.md", "A twenty-sixth set"),
-            ("triton.md", "A twenty-seventh set"),
-            ("triton.md", "A twenty-eighth set"),
-            ("triton.md", "A twenty-ninth set"),
-            ("triton.md", "A thirtieth set"),
-            ("triton.md", "A thirty-first set"),
-            ("triton.md", "A thirty-second set"),
-            ("triton.md", "A thirty-third set"),
-            ("triton.md", "A thirty-fourth set"),
-            ("triton.md", "A thirty-fifth set"),
-            ("triton.md", "A thirty-sixth set"),
-            ("elsewhere.md", "A fifth set of fixes"),
-            ("elsewhere.md", "A sixth set of fixes"),
-            ("elsewhere.md", "A seventh set of fixes"),
-            ("elsewhere.md", "An eighth set of fixes"),
-            ("elsewhere.md", "A ninth set of fixes"),
-            ("elsewhere.md", "A tenth set of fixes"),
-            ("elsewhere.md", "An eleventh set of fixes"),
-            ("elsewhere.md", "A twelfth set of fixes"),
-            ("elsewhere.md", "A thirteenth set of fixes"),
-            ("elsewhere.md", "A fourteenth set of fixes"),
-            ("elsewhere.md", "A fifteenth set of fixes"),
-            ("elsewhere.md", "A sixteenth set of fixes"),
-            ("elsewhere.md", "A seventeenth set of fixes"),
-            ("elsewhere.md", "An eighteenth set of fixes"),
-            ("elsewhere.md", "A nineteenth set of fixes"),
-            ("elsewhere.md", "A twentieth set of fixes"),
-            ("elsewhere.md", "A twenty-first set of fixes"),
-            ("elsewhere.md", "A twenty-second set of fixes"),
-            ("elsewhere.md", "A twenty-third set of fixes"),
-            ("elsewhere.md", "A twenty-fourth set of fixes"),
-            ("elsewhere.md", "A twenty-fifth set of fixes"),
-            ("elsewhere.md", "What other first findings gained"),
-            ("elsewhere.md", "A twenty-sixth set of fixes"),
-            ("elsewhere.md", "A twenty-seventh set of fixes"),
-            ("elsewhere.md", "What more first findings gained"),
-            ("elsewhere.md", "A twenty-eighth set of fixes"),
-            ("elsewhere.md", "A twenty-ninth set of fixes"),
-            ("elsewhere.md", "What still more first findings gained"),
-            ("elsewhere.md", "A thirtieth set of fixes"),
-            ("elsewhere.md", "A thirty-first set of fixes"),
-            ("elsewhere.md", "A thirty-second set of fixes"),
-            ("elsewhere.md", "What yet more first findings gained"),
-            ("elsewhere.md", "A thirty-third set of fixes"),
-            ("elsewhere.md", "A thirty-fourth set of fixes"),
-            ("elsewhere.md", "A thirty-fifth set of fixes"),
-            ("elsewhere.md", "What further first findings gained"),
-            ("elsewhere.md", "A thirty-sixth set of fixes"),
-            ("elsewhere.md", "A thirty-seventh set of fixes"),
-            ("elsewhere.md", "What yet further first findings gained"),
-            ("elsewhere.md", "A thirty-eighth set of fixes"),
-            ("elsewhere.md", "A thirty-ninth set of fixes"),
-            ("elsewhere.md", "A fortieth set of fixes"),
-            ("elsewhere.md", "What later first findings gained"),
-            ("elsewhere.md", "A forty-first set of fixes"),
-            ("elsewhere.md", "A forty-second set of fixes"),
-            ("elsewhere.md", "What the first findings of these gained"),
-            ("elsewhere.md", "A forty-third set of fixes"),
-            ("elsewhere.md", "A forty-fourth set of fixes"),
-            ("elsewhere.md", "A forty-fifth set of fixes"),
-            ("elsewhere.md", "A forty-sixth set of fixes"),
-            ("elsewhere.md", "What the first findings of these four sets gained"),
-        ] {
+        let sets: BTreeSet<_> = first_sight().iter().map(|one| (one.page, one.heading)).collect();
+        for (name, heading) in sets.into_iter().filter(|set| !PARTLY.contains(set)) {
             let section = page(name).split(&format!("## {heading}\n")).nth(1).unwrap();
             let section = section.split("\n## ").next().unwrap();
             let rows =

@@ -86,7 +86,7 @@ mod tests {
             (low.min(factor / ratio)..=high.max(factor * ratio)).contains(&one.gained)
         });
         let all = count(first_sight().len() as f64);
-        let said = format!("hold {} of {all} gains", held.count());
+        let said = format!("hold {} of {all} gains", count(held.count() as f64));
         assert!(WITHIN.source.contains(&said), "{said}");
         let readme = include_str!("../../README.md").replace('\n', " ");
         assert!(readme.contains(&said), "{said}");

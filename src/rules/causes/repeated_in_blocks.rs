@@ -1,5 +1,7 @@
 //! Sums and other values that many blocks work out, each for itself.
 
+mod along;
+
 use crate::evidence::fetched_again::{DRAM_BYTES, of_dram};
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::products::sectors_gone;
@@ -43,7 +45,7 @@ const TWICE: Threshold = Threshold {
 pub const RULE: Rule = Rule {
     name: "repeated-in-blocks",
     kind: Kind::Cause,
-    summary: "many blocks work out the same sums, each for itself",
+    summary: "many blocks work out the same sums or floats, each for itself",
     explanation: "\
 A loop in which no index of a block takes part does the same in every block: it adds up the counts of all blocks before the block uses its \
 own part, takes the mean of a whole array, or makes a table. With a quotient of the index, as many neighbouring blocks do the same as the \
@@ -52,7 +54,9 @@ before this one can do it once, and each block loads the result. The rule looks 
 values are used: a sum, a largest value, a count. How many blocks repeat a loop, the grid tells, or the shift that makes the quotient; where \
 the code has no divisor, the bytes that the loop's loads ask for over those that DRAM delivers. The estimate leaves one part in as many \
 of the loop's instructions, waits, and traffic, puts one load in place of each value, and adds the time of one more \
-launch, in which a warp goes through the loop without others in its way.",
+launch, in which a warp goes through the loop without others in its way. In a grid of two or three directions, the rule also looks at \
+conversions and arithmetic on floats in which one of them takes no part: a weight that is unpacked again for each token, a sine for each \
+head. One block can do the work of several along that direction, with their results side by side.",
     examples: &[Example {
         fault: "\
 int before = 0;                        // every block adds up all counts
@@ -72,7 +76,7 @@ out[blockIdx.x * 256 + threadIdx.x] += sums[threadIdx.x];",
 Several blocks can share the loop of the first kernel, each with a part of the iterations, and add their sums by atomics.",
     }],
     section: "InstructionStats",
-    thresholds: &[MATTERS_LIMIT, LEAST, TWICE, ADDRESSING],
+    thresholds: &[MATTERS_LIMIT, LEAST, TWICE, ADDRESSING, along::KEPT],
     needs: &[EXECUTED],
     sharpened_by: &[BLOCKS_AT_ONCE, WAVES, DRAM_BYTES, Reads::always(&[L2_ASKED])],
     source_page: SourcePage::Needed,
@@ -89,6 +93,11 @@ compute such values in a kernel of their own with one program for each, store th
 };
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    of_loops(launch).or_else(|| along::check(launch))
+}
+
+/// By loops whose whole work blocks repeat.
+fn of_loops(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let found = repeated(launch, &listing);

@@ -1,6 +1,7 @@
 //! What an instruction defines and uses.
 
 use crate::sass::parse::instruction::{Instruction, Operand, OperandKind};
+use crate::sass::parse::number;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::register::Slot;
 
@@ -32,7 +33,7 @@ pub fn collect(
         let is_register = matches!(operand.kind, OperandKind::Register | OperandKind::Predicate);
         if index < written && is_register {
             if operand.text == "PR" {
-                defs.extend(Slot::predicates());
+                defs.extend(packed(instruction));
             }
             span(operand.slot(), widths.destination, |slot| defs.push(slot));
             continue;
@@ -59,7 +60,7 @@ fn read(
 ) {
     let operand = &instruction.operands[index];
     if operand.text.trim_start_matches('!') == "PR" {
-        uses.extend(Slot::predicates().map(|slot| (slot, role)));
+        uses.extend(packed(instruction).map(|slot| (slot, role)));
         return;
     }
     let mut add = |slot| uses.push((slot, role));
@@ -75,6 +76,13 @@ fn read(
         let pair = suffix == "64" || is_wide && suffix != "U32" && slot_is_whole(slot, operand);
         span(Some(slot), 1 + u16::from(pair), &mut add);
     }
+}
+
+/// The predicates that `PR` stands for: those of the mask behind it, or all (`P2R R17, PR, RZ, 0x10`).
+fn packed(instruction: &Instruction) -> impl Iterator<Item = Slot> {
+    let mask = instruction.operands.last().and_then(|operand| number::word(operand.text));
+    let is_in = move |at: &usize| mask.is_none_or(|mask| mask >> at & 1 == 1);
+    Slot::predicates().enumerate().filter(move |(at, _)| is_in(at)).map(|(_, slot)| slot)
 }
 
 /// False for a lane's own register where the operand marks it: `[R2.U32+UR4]` has 64 bits in `UR4` alone.
@@ -272,6 +280,9 @@ mod tests {
             ("LOP3.LUT P1, R0, R0, 0x80000000, RZ, 0xc0, !PT", "P1 R0", "R0"),
             ("ISETP.GE.AND P0, PT, R6, UR4, PT", "P0", "R6 UR4"),
             ("SEL R18, R19, RZ, P2", "R18", "R19 P2"),
+            ("P2R R17, PR, RZ, 0x14", "R17", "P2 P4"),
+            ("R2P PR, R17, 0x5", "P0 P2", "R17"),
+            ("P2R R17, PR, RZ, 0x7f", "R17", "P0 P1 P2 P3 P4 P5 P6"),
             ("SHFL.DOWN PT, R3, R20, 0x10, 0x1f", "R3", "R20"),
             ("FCHK P0, R27, R8", "P0", "R27 R8"),
             ("VOTEU.ANY UR4, UPT, PT", "UR4", ""),

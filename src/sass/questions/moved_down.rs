@@ -22,14 +22,21 @@ pub(super) fn taking_part<'a>(
     })
 }
 
-/// True for what `PRMT` leaves above what it moves down: its last operand, where that is the register that it writes.
+/// True for what `PRMT` leaves above what it moves down, or above a zero of 16 bits (`PRMT R5, RZ, 0x7610, R5`): its last operand,
+/// where that is the register that it writes.
 pub(super) fn is_rest(listing: &Listing, at: usize, each: &Use) -> bool {
     let text = listing.text(at);
-    if !(text.contains("PRMT") && text.contains("0x7632")) {
+    if !text.contains("PRMT") {
         return false;
     }
     let Some(instruction) = Instruction::parse(text) else { return false };
-    let [written, moved, _, rest] = &instruction.operands[..] else { return false };
+    let [written, moved, selector, rest] = &instruction.operands[..] else { return false };
+    let leaves_above = match selector.text {
+        "0x7632" => true,
+        // Of a register's lower half that is a pair of halves put together.
+        "0x7610" => moved.text == "RZ",
+        _ => false,
+    };
     let is_each = |slot: Option<Slot>| slot == Some(each.slot);
-    is_each(rest.slot()) && is_each(written.slot()) && !is_each(moved.slot())
+    leaves_above && is_each(rest.slot()) && is_each(written.slot()) && !is_each(moved.slot())
 }

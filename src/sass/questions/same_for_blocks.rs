@@ -4,6 +4,7 @@
 //! index is the same in neighbouring blocks. All else (thread indices, arguments, loop counters, and what is loaded by these) is the
 //! same in every block.
 
+mod along;
 mod places;
 mod pointers;
 mod quotients;
@@ -18,6 +19,7 @@ use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::register::Slot;
 use crate::sass::questions::matrix_loops::members;
+pub use along::{Alike, alike_along_grid};
 use places::{Place, places};
 use pointers::are_written;
 

@@ -4,14 +4,11 @@ use std::collections::HashMap;
 
 use super::products::{is_group_product, is_product, opcode};
 use super::staged::StagedLoop;
-use crate::hardware::{GROUP_ROW_BYTES, REGISTER_BYTES, WARP_LANES};
+use crate::hardware::{GROUP_ROW_BYTES, REGISTER_BYTES, WARP_LANES, WARP_ROWS};
 use crate::sass::code::listing::Listing;
 use crate::sass::flow::turns::turns;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::operands::Role;
-
-/// Rows of the first operand that one matrix instruction of a warp multiplies.
-const WARP_ROWS: f64 = 16.0;
 
 /// One step of a loop along the depth of a product: what its warps multiply from one barrier to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,9 +8,6 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 
-/// Steps that copy, wait, and multiply in turn for them to be those of a loop.
-const LEAST_STEPS: usize = 2;
-
 /// The steps of an unrolled loop as one turn, where at least two of them begin to copy when the products before are finished, and
 /// wait for that before they go on; `None` otherwise.
 #[must_use]
@@ -64,7 +61,8 @@ pub fn unrolled(listing: &Listing) -> Option<StagedLoop> {
     }
     let inside = inside[first..=last].to_vec();
     let way = copies.iter().map(|&copy| way(listing, copy)).min().unwrap_or(Way::Registers);
-    (steps >= LEAST_STEPS).then_some(StagedLoop { inside, copies, stores, way, in_turn, waiting })
+    // One alone may end a pipeline.
+    (steps > 1).then_some(StagedLoop { inside, copies, stores, way, in_turn, waiting })
 }
 
 /// What stands between the products of two steps.

@@ -105,3 +105,14 @@ fn what_a_call_hands_the_next_one_ties_turns_together() {
     assert!(of("MOV R4, R0", "MOV R0, R5") < 2.0, "each result is the next argument");
     assert!(of("FADD R4, R0, R8", "FFMA R0, R5, R5, R8") < 2.0, "on the way back, too");
 }
+
+#[test]
+fn what_stands_above_a_zero_of_16_bits_is_lost() {
+    let sum = ["@!P1 LDG.E.U16 R18, desc[UR4][R2.64]", "FMUL R18, R18, R18"];
+    let of = |zero: &'static str| {
+        let after = ["FADD R0, R0, R18", NEXT];
+        of_loop(&[&[zero][..], &sum, &after].concat()).turns
+    };
+    assert!(of("PRMT R18, RZ, 0x7610, R18") > 1.0);
+    assert!(of("PRMT R18, R5, 0x7610, R18") < 2.0, "a pair of halves");
+}

@@ -44,8 +44,7 @@ pub(super) fn why_so_far(
     }
     if effect.launch {
         return Some(format!(
-            " The range ends at {end} because it can't be told how much of the other waiting in so short a kernel is the \
-             launch's as well."
+            " The range ends at {end} because in so short a kernel the rest of the waiting may be launch overhead too."
         ));
     }
     let first = first.map_or_else(String::new, |rule| {
@@ -105,7 +104,7 @@ mod tests {
         ));
         assert!(said(&waits, 1.14, 6.9, None).unwrap().ends_with("goes with this fault."));
         let launch = Effect { launch: true, ..Effect::default() };
-        assert!(said(&launch, 1.93, 8.21, None).unwrap().contains("is the launch's as well"));
+        assert!(said(&launch, 1.93, 8.21, None).unwrap().contains("may be launch overhead too"));
         let large = said(&waits, 80.0, 90.0, None).unwrap();
         assert!(large.contains("such large promises was off by a factor of"), "{large}");
     }

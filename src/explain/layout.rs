@@ -7,6 +7,11 @@ pub(super) const WIDEST: usize = 80;
 
 /// The text with its first letter large.
 pub(super) fn capital(text: &str) -> String {
+    // A name from code stays as it is.
+    let first = text.split([' ', ',']).next().unwrap_or_default();
+    if first.contains(['.', '_', '=']) {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -271,9 +271,8 @@ mod tests {
     #[test]
     fn one_part_more_than_fits_is_warned_of() {
         assert!(
-            second_wave(391.0, 2.0, 1056.0).contains(
-                "3 times the present 391 blocks would be 1,173, too many to run at once."
-            )
+            second_wave(391.0, 2.0, 1056.0)
+                .contains("3 times the present 391 blocks would be 1,173, and 1,056 run at once.")
         );
         assert_eq!(second_wave(352.0, 2.0, 1056.0), "", "that many fit");
         assert_eq!(second_wave(391.0, f64::INFINITY, 1056.0), "");

@@ -147,7 +147,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if left {
         return Some(left_early(launch, active.min(at_work)));
     }
-    let locations = launch.profile.top_places(3, "lanes predicated off", |counters| {
+    let locations = launch.profile.top_places(3, "all predicated-off lanes", |counters| {
         counters.thread_inst_executed - counters.thread_inst_executed_pred_on
     });
     Some(Draft {

@@ -87,7 +87,8 @@ Several blocks can share the loop of the first kernel, each with a part of the i
         "fixed-latency-stalls",
     ],
     in_triton: "\
-compute such values in a kernel of their own with one program for each, store them, and load them in this kernel.",
+compute what a loop ends with in a kernel of its own, with one program for each value. For what does not depend on one direction of the \
+grid, loop over that direction inside the program, or make it a dimension of the tile.",
     check,
     ..Rule::DEFAULT
 };

@@ -72,7 +72,7 @@ a few instructions; the result differs in the last digits.",
         "issue-slots-underused",
     ],
     in_triton: "\
-tl.exp, tl.log and / are fast forms already; libdevice has fast_powf, fast_sinf and others, \
+tl.exp, tl.log and / are fast forms already; libdevice has fast_sinf, fast_cosf, fast_powf and others, \
 v * v replaces a power of two, and a divisor that is a tl.constexpr needs no division.",
     check,
     ..Rule::DEFAULT

@@ -105,7 +105,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let off = |counters: &SourceCounters| {
         WARP_LANES * counters.inst_executed - counters.thread_inst_executed
     };
-    let share_of = "lanes masked off";
+    let share_of = "all masked-off lanes";
     let locations = match launch.profile.listing() {
         Some(listing) => locations(launch, listing, |at| off(&listing.row(at).counters), share_of),
         None => launch.profile.top_places(3, share_of, off),
@@ -176,23 +176,23 @@ fn hint(
     )
 }
 
-/// What remains to be done where each iteration decides anew which lanes take the branch.
+/// What remains to be done where each iteration decides anew which lanes pass a test.
 fn of_each_turn(listing: Listing, unfilled: Unfilled) -> Option<String> {
     let line = listing.row(unfilled.decided_anew?).line?;
     let change = if unfilled.share > MOST_UNFILLED {
         format!(
-            "Do less behind the branch at line {line}, for instance by working out ahead of it what all lanes need: collecting the \
-             lanes that take it, until they fill a warp, would cost about as much as it saves."
+            "Do less behind the test at line {line}, for instance by working out ahead of it what all lanes need: collecting the \
+             items that pass it, until they fill a warp, would cost about as much as it saves."
         )
     } else {
         format!(
-            "Collect the items that take the branch at line {line} in shared memory (a ballot gives each its place), and work on them \
-             once they fill a warp."
+            "Collect the items that pass the test at line {line} in a list in shared memory (a ballot gives each its place), and work \
+             on the list once it fills a warp."
         )
     };
     Some(format!(
-        "{change} Each iteration of the loop decides anew which lanes take the branch, so that sorting the threads fills no warp, and a \
-         selection runs as many instructions."
+        "{change} Each iteration of the loop decides anew which lanes pass, so that sorting the threads once does not help, and computing \
+         both sides to select one would save nothing."
     ))
 }
 

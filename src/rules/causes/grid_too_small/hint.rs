@@ -111,10 +111,11 @@ pub(super) fn second_wave(blocks: f64, parts: f64, places: f64) -> String {
     let more = parts + 1.0;
     if parts.is_finite() && parts >= 2.0 && blocks * more > places {
         format!(
-            " {} times the present {} would be {}, too many to run at once.",
+            " No more parts than that: {} times the present {} would be {}, and {} run at once.",
             count(more),
             count_of(blocks, "block"),
-            count((blocks * more).ceil())
+            count((blocks * more).ceil()),
+            count(places),
         )
     } else {
         String::new()

@@ -61,8 +61,8 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let name = AXES[axis];
     Some(Draft {
         message: format!(
-            "blockIdx.{name} takes no part in {} of the executed instructions, which work out floats, most of them at {at}: the {} blocks \
-             along {name} do that alike, each for itself.",
+            "{} of the executed instructions work out floats that do not depend on blockIdx.{name}, most of them at {at}: each of the {} \
+             blocks along {name} works them out again.",
             percent(repeated / listing.total()),
             count(extent),
         ),
@@ -72,7 +72,7 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ],
         hint: format!(
             "Let one block do the work of {} along {name}, with a set of results for each: what {at} loads and works out then serves all of \
-             them. Or work it out in a kernel before this one, if it is worth a launch.",
+             them.",
             count(together),
         ),
         locations,
@@ -124,7 +124,11 @@ mod tests {
         // Three of four executions of ten conversions and a load, of 24 instructions.
         let share = draft.effect.share_of(Term::Issue);
         assert!((share - 0.75 * 11.0 / 24.0).abs() < 1e-12, "{share}");
-        assert!(draft.message.starts_with("blockIdx.y takes no part in 42%"), "{}", draft.message);
+        assert!(
+            draft.message.starts_with("42% of the executed instructions work out floats"),
+            "{}",
+            draft.message
+        );
         assert!(draft.hint.contains("the work of 4 along y"), "{}", draft.hint);
     }
 }

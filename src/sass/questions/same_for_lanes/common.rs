@@ -48,7 +48,11 @@ pub(super) fn of_index(listing: &Listing, at: usize, index: Slot, up: u32) -> Co
         let operand = instruction.operands.get(place);
         operand.is_some_and(|operand| operand.slots().any(|(slot, _)| slot == index))
     };
-    let moved = |bits: u32| Common::ButIndex(Reverse(up + bits));
+    // A loop may move it up again and again, until nothing of it is left.
+    let moved = |bits: u32| match up.saturating_add(bits) {
+        up if up < u32::BITS => Common::ButIndex(Reverse(up)),
+        _ => Common::Nothing,
+    };
     match (instruction.base(), &numbers[..]) {
         ("MOV" | "UMOV" | "R2UR" | "IADD3" | "UIADD3" | "VIADD" | "IADD", _)
         | ("LOP3" | "ULOP3", [.., 0xfc | 0xfe]) => moved(0),

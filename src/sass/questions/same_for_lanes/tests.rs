@@ -147,3 +147,18 @@ fn a_function_is_given_what_its_callers_have() {
     assert_eq!(of_group.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1, 2, 7]);
     assert_eq!(of("IMAD R9, R2, 0x3, RZ").len(), 1, "the shift alone");
 }
+
+#[test]
+fn an_index_that_a_loop_moves_up_comes_to_an_end() {
+    let launch = all_lanes(&[
+        ("S2R R2, SR_TID.X", 4.0),
+        ("IADD3 R3, R2, 0x1, RZ", 4.0),
+        ("IMAD.SHL.U32 R3, R3, 0x2, RZ", 40.0), // 0x120
+        ("@P0 BRA 0x120", 40.0),
+        ("SHF.R.U32.HI R8, RZ, 0x3, R3", 4.0),
+        ("IMAD R10, R8, 0x27d4eb4f, RZ", 4.0),
+        ("STG.E desc[UR4][R6.64], R10", 4.0),
+        ("EXIT", 4.0),
+    ]);
+    assert!(same_for_lanes(&launch.listing().unwrap(), [128, 1, 1]).repeated.is_empty());
+}

@@ -7,7 +7,6 @@
 mod common;
 mod reads;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hardware::WARP_LANES;
@@ -18,8 +17,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
-use crate::sass::thresholds::EVERY_TURN;
-use common::{Common, LANE_BITS, brings_together, of_index, of_register};
+use common::{Common, LANE_BITS, adds, of_register, shift};
 use reads::{Read, reads};
 
 /// Rounds in which branches that part lanes, and what they part, are found.
@@ -41,7 +39,7 @@ pub struct SameForLanes {
 pub fn same_for_lanes(listing: &Listing, block: [u32; 3]) -> SameForLanes {
     // Where rows of a block end within a warp, lanes stand in several.
     let is_one_row = block[0].is_multiple_of(1 << LANE_BITS) || block[1] <= 1 && block[2] <= 1;
-    let shifts = |at: usize| listing.executed(at) > 0.0 && brings_together(listing, at);
+    let shifts = |at: usize| listing.executed(at) > 0.0 && shift(listing, at).is_some();
     if !is_one_row || !(0..listing.sass.entries.len()).any(shifts) {
         return SameForLanes::default();
     }
@@ -84,7 +82,7 @@ impl<'a, 'b> Lanes<'a, 'b> {
         let count = sass.entries.len();
         let mut begins = vec![0_usize; count + 1];
         let mut ends = vec![0_usize; count + 1];
-        for at in self.executed.iter().filter(|&at| self.common[at] < Common::InGroups(0)) {
+        for at in self.executed.iter().filter(|&at| self.common[at] <= Common::ButIndex) {
             if let Exit::Branch(target) = sass.entries[at].exit() {
                 let (begin, end) = if target > at { (at + 1, target) } else { (target, at + 1) };
                 begins[begin.min(count)] += 1;
@@ -133,29 +131,29 @@ impl<'a, 'b> Lanes<'a, 'b> {
             family if family.is_memory() => return Common::Nothing,
             _ => false,
         };
-        let parts = family == Family::Control || !self.is_on_everywhere(at);
-        let reads: Vec<&Read> =
-            self.reads[at].iter().filter(|read| parts || read.of.role != Role::Guard).collect();
+        let reads = &self.reads[at];
         let of_reads: Vec<Common> = reads.iter().map(|read| self.of_read(at, read)).collect();
         let least = of_reads.iter().copied().min().unwrap_or(Common::All);
-        let Common::ButIndex(Reverse(up)) = least else { return least };
-        let is_index = |of: &Common| matches!(of, Common::ButIndex(_));
-        let mut indices = reads.iter().zip(&of_reads).filter(|(_, of)| is_index(of));
-        let index = indices.next().filter(|_| indices.next().is_none());
-        let others = of_reads.iter().filter(|of| !is_index(of));
-        let rest = others.copied().min().unwrap_or(Common::All);
-        let Some((index, _)) = index.filter(|_| !is_read) else { return Common::Nothing };
-        match of_index(self.listing, at, index.of.slot, up) {
-            // Nothing of a group's own may be added.
-            Common::ButIndex(_) if rest < Common::InGroups(LANE_BITS) => Common::Nothing,
-            of_result => of_result.min(rest),
+        if least != Common::ButIndex {
+            return least;
         }
-    }
-
-    /// True where a guard switches hardly any lane off, so that it parts none of a group.
-    fn is_on_everywhere(&self, at: usize) -> bool {
-        let on = self.listing.row(at).counters.thread_inst_executed_pred_on;
-        on >= EVERY_TURN.value * WARP_LANES * self.listing.executed(at)
+        let mut indices = reads.iter().zip(&of_reads).filter(|(_, of)| **of == Common::ButIndex);
+        let index = indices.next().filter(|_| indices.next().is_none());
+        let others = of_reads.iter().filter(|&&common| common != Common::ButIndex);
+        let rest = others.copied().min().unwrap_or(Common::All);
+        if is_read {
+            return Common::Nothing;
+        }
+        if let Some(bits) = shift(self.listing, at) {
+            return Common::InGroups(bits).min(rest);
+        }
+        // Nothing of a group's own may be added.
+        let keeps = rest >= Common::InGroups(LANE_BITS);
+        if keeps && index.is_some_and(|(read, _)| adds(self.listing, at, read.of.slot)) {
+            Common::ButIndex
+        } else {
+            Common::Nothing
+        }
     }
 
     /// What lanes have in common of a value that is read: nothing, where lanes that went different ways come with different ones.
@@ -253,4 +251,106 @@ impl<'a, 'b> Lanes<'a, 'b> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    /// Code all of whose lanes are on.
+    fn all_lanes(code: &[(&'static str, f64)]) -> crate::frame::Launch {
+        let mut launch = launch(code);
+        for (row, (_, executed)) in launch.instructions.iter_mut().zip(code) {
+            row.counters.thread_inst_executed_pred_on = executed * WARP_LANES;
+        }
+        launch
+    }
+
+    fn of(index: &'static str, shift: &'static str, block: [u32; 3]) -> SameForLanes {
+        let launch = all_lanes(&[
+            ("S2R R5, SR_CTAID.X", 4.0),
+            ("SHF.R.U32.HI R20, RZ, 0x3, R5", 4.0),
+            (index, 4.0),
+            ("IMAD R4, R5, 0x80, R2", 4.0),
+            (shift, 4.0),
+            ("LDC.64 R6, c[0x0][0x210]", 4.0),
+            ("IMAD.WIDE R6, R8, 0x4, R6", 4.0),
+            ("LDG.E R9, desc[UR4][R6.64]", 4.0), // 7
+            ("IMAD R10, R9, 0x27d4eb4f, RZ", 4.0),
+            ("LOP3.LUT R11, R10, R9, RZ, 0x3c, !PT", 4.0),
+            ("IADD3 R12, R11, R2, RZ", 4.0),
+            ("STG.E desc[UR4][R6.64], R12", 4.0),
+            ("EXIT", 4.0),
+        ]);
+        same_for_lanes(&launch.listing().unwrap(), block)
+    }
+
+    const INDEX: &str = "S2R R2, SR_TID.X";
+    const SHIFT: &str = "SHF.R.U32.HI R8, RZ, 0x3, R4";
+
+    #[test]
+    fn what_is_made_of_a_shifted_index_is_the_same_in_groups() {
+        let found = of(INDEX, SHIFT, [128, 1, 1]);
+        let at: Vec<usize> = found.repeated.iter().map(|(at, _)| *at).collect();
+        assert_eq!(at, [4, 6, 8, 9], "and the index itself");
+        assert!(found.repeated.iter().all(|(_, lanes)| (lanes - 8.0).abs() < 1e-12));
+        assert_eq!(found.loads, [(7, 8.0)]);
+        // The last mix is added to the thread's own index; both words of the address go to a store.
+        assert!((found.handed_on - 12.0).abs() < 1e-12, "{}", found.handed_on);
+        let masked = of(INDEX, "LOP3.LUT R8, R4, 0xfffffff0, RZ, 0xc0, !PT", [128, 1, 1]);
+        assert!(masked.repeated.iter().all(|(_, lanes)| (lanes - 16.0).abs() < 1e-12));
+        assert_eq!(masked.repeated.len(), 4);
+    }
+
+    #[test]
+    fn what_lanes_have_of_their_own_is_not() {
+        assert!(of(INDEX, "IMAD.MOV.U32 R8, RZ, RZ, R4", [128, 1, 1]).repeated.is_empty());
+        assert!(of(INDEX, "SHF.L.U32 R8, R4, 0x3, RZ", [128, 1, 1]).repeated.is_empty());
+        assert!(of(INDEX, SHIFT, [16, 8, 1]).repeated.is_empty(), "two rows per warp");
+        let rotated = "SHF.R.W.U32 R8, R4, 0x3, R4";
+        assert!(of(INDEX, rotated, [128, 1, 1]).repeated.is_empty(), "no bit is lost");
+        let data = "LDG.E R2, desc[UR4][R14.64]";
+        assert!(of(data, SHIFT, [128, 1, 1]).repeated.is_empty(), "from an unknown address");
+    }
+
+    #[test]
+    fn lanes_that_went_different_ways_come_with_different_values() {
+        let of = |condition: &'static str| {
+            let launch = all_lanes(&[
+                ("S2R R2, SR_TID.X", 4.0),
+                ("SHF.R.U32.HI R8, RZ, 0x3, R2", 4.0),
+                (condition, 4.0),
+                ("MOV R9, 0x1", 4.0),
+                ("@P0 BRA 0x160", 4.0),
+                ("MOV R9, 0x2", 4.0),
+                ("IMAD R10, R8, R9, RZ", 4.0), // 0x160
+                ("IMAD R11, R10, R10, R8", 4.0),
+                ("IADD3 R12, R11, R2, RZ", 4.0),
+                ("STG.E desc[UR4][R6.64], R12", 4.0),
+                ("EXIT", 4.0),
+            ]);
+            same_for_lanes(&launch.listing().unwrap(), [128, 1, 1]).repeated.len()
+        };
+        assert_eq!(of("ISETP.NE.AND P0, PT, R8, 0x4, PT"), 4, "groups part, their lanes don't");
+        assert_eq!(of("ISETP.NE.AND P0, PT, R2, 0x4, PT"), 1, "the shift alone");
+    }
+
+    #[test]
+    fn a_function_is_given_what_its_callers_have() {
+        let of = |argument: &'static str| {
+            let launch = all_lanes(&[
+                ("S2R R2, SR_TID.X", 4.0),
+                ("SHF.R.U32.HI R8, RZ, 0x3, R2", 4.0),
+                (argument, 4.0),
+                ("CALL.REL.NOINC 0x170", 4.0),
+                ("IADD3 R12, R10, R2, RZ", 4.0),
+                ("STG.E desc[UR4][R6.64], R12", 4.0),
+                ("EXIT", 4.0),
+                ("IMAD R10, R9, 0x5, RZ", 4.0), // 0x170
+                ("RET.REL.NODEC R20 0x0", 4.0),
+            ]);
+            same_for_lanes(&launch.listing().unwrap(), [128, 1, 1]).repeated
+        };
+        let of_group = of("IMAD R9, R8, 0x3, RZ");
+        assert_eq!(of_group.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1, 2, 7]);
+        assert_eq!(of("IMAD R9, R2, 0x3, RZ").len(), 1, "the shift alone");
+    }
+}

@@ -87,13 +87,16 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let is_short = |step: &DepthStep| step.bytes < SHORT && goes(step) > 0.0;
     let loops: Vec<(StagedLoop, DepthStep)> = staged(&listing)
         .into_iter()
-        .filter_map(|each| Some((depth_step(&listing, &each).filter(is_short)?, each)))
-        .map(|(step, each)| (each, step))
+        .filter_map(|each| {
+            let step = depth_step(&listing, &each).filter(is_short)?;
+            Some((each, step))
+        })
         .collect();
     let shortest = loops.iter().map(|(_, step)| step.bytes).reduce(f64::min)?;
     let stays = |at: usize, each: &StagedLoop| {
         let family = listing.sass.entries[at].family;
-        let feeds = family == Family::Load(Space::Shared) || each.copies.contains(&at);
+        let is_copy = each.copies.binary_search(&at).is_ok();
+        let feeds = family == Family::Load(Space::Shared) || is_copy;
         family == Family::Tensor || feeds || each.stores.contains(&at)
     };
     let (mut requests, mut spared) = (0.0, 0.0);

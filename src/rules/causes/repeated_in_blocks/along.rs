@@ -15,7 +15,8 @@ pub(super) const KEPT: Threshold = Threshold {
     what: "constant: blocks along a direction of the grid whose results one block keeps at once, at most",
     value: 4.0,
     unit: "block",
-    source: "derivation: four sets of sums for each thread's values are what a register tile of four rows takes",
+    source: "derivation: with four, three quarters of the repeated work goes; each more takes another set of registers and saves \
+             less",
 };
 
 /// Names of the grid's directions.
@@ -25,13 +26,14 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
     let grid = launch.profile.row.grid;
-    let found = alike_along_grid(&listing, grid);
-    let executed = |each: &&Alike| listing.executed(each.at);
-    let of_axis = |axis: usize| -> f64 {
-        found.iter().filter(|each| each.axis == axis && !each.is_load).map(|e| executed(&e)).sum()
-    };
-    let axis = (0..3).max_by(|&a, &b| of_axis(a).total_cmp(&of_axis(b)))?;
-    let repeated = of_axis(axis);
+    let mut found = alike_along_grid(&listing, grid);
+    let mut of_axis = [0.0; 3];
+    for each in found.iter().filter(|each| !each.is_load) {
+        of_axis[each.axis] += listing.executed(each.at);
+    }
+    let axis = (0..3).max_by(|&a, &b| of_axis[a].total_cmp(&of_axis[b]))?;
+    let repeated = of_axis[axis];
+    found.retain(|each| each.axis == axis);
     let extent = f64::from(grid[axis]);
     // Of fewer blocks enough must be left to fill the device.
     let together = extent.min(KEPT.value).min(launch.waves().unwrap_or(1.0).floor());
@@ -39,11 +41,14 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
         return None;
     }
     let gone = 1.0 - 1.0 / together;
-    let is_alike = |at: usize| found.iter().any(|each| each.at == at && each.axis == axis);
-    let theirs = found.iter().filter(|each| each.axis == axis);
-    theirs.for_each(|each| removal.remove(each.at, gone));
+    for each in &found {
+        removal.remove(each.at, gone);
+    }
+    // They stand in the order of their places.
+    let alike =
+        |at: usize| found.binary_search_by_key(&at, |each| each.at).ok().map(|of| found[of]);
     let mut effect = removal.effect(launch);
-    let of_l2 = sectors_gone(listing, |at| if is_alike(at) { gone } else { 0.0 });
+    let of_l2 = sectors_gone(listing, |at| if alike(at).is_some() { gone } else { 0.0 });
     effect.removed.extend([
         (Term::L2, of_l2),
         (Term::L2Requests, of_l2),
@@ -52,9 +57,9 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if !gains(launch, &effect) {
         return None;
     }
-    let weight = |at: usize| {
-        let is_work = found.iter().any(|each| each.at == at && each.axis == axis && !each.is_load);
-        if is_work { listing.executed(at) } else { 0.0 }
+    let weight = |at: usize| match alike(at) {
+        Some(Alike { is_load: false, .. }) => listing.executed(at),
+        _ => 0.0,
     };
     let locations = locations(launch, listing, weight, "repeated work");
     let at = place(&locations, "the kernel");

@@ -16,8 +16,8 @@ pub struct Alike {
     pub is_load: bool,
 }
 
-/// Such arithmetic and loads of a kernel whose grid, in blocks, has more than one direction; those that all directions take no part
-/// in are left out.
+/// Such arithmetic and loads of a kernel whose grid, in blocks, has more than one direction, in the order of their places; those
+/// that no direction takes part in are left out.
 #[must_use]
 pub fn alike_along_grid(listing: &Listing, grid: [u32; 3]) -> Vec<Alike> {
     let directions = grid.iter().filter(|&&extent| extent > 1).count();

@@ -17,6 +17,7 @@ const APART: &[(&str, &str)] = &[
     ("fault-toll-booths/", "fences"),
     ("fault-seed-traits/", "fences in front of the matrix instructions"),
     ("fault-herd-kinship/", "fences in front of the matrix instructions"),
+    ("fault-tea-blends/", "fences in front of the matrix instructions"),
 ];
 
 #[test]

@@ -149,7 +149,8 @@ impl Profile {
         let launches = diagnosed(&self.frames, &mut said, |launch| {
             launch.is_alone = is_alone;
             let Some(program) = &surveyed else { return };
-            launch.in_a_row = program.in_a_row(&launch.row);
+            let row = program.in_a_row(&launch.row);
+            (launch.in_a_row, launch.turn) = (row.launches, row.turn);
             launch.neighbours = program.neighbours(&launch.row);
         })?;
         Ok(self.document(launches, said, surveyed, ladder))

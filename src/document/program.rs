@@ -15,7 +15,7 @@ use crate::handed_on::Neighbours;
 use crate::survey::Survey;
 use crate::survey::group::{Group, most_reached};
 use crate::survey::handed_on::neighbours;
-use crate::survey::in_a_row::in_a_row;
+use crate::survey::in_a_row::{Row, in_a_row};
 use crate::survey::memory::Reach;
 
 /// A launch whose time under the profiler is this many times its time without, or the other way round,
@@ -178,8 +178,9 @@ impl Program {
 
     /// Says how many of each group's launches one launch could do the work of; the groups are those of the survey.
     pub(crate) fn add_rows(&mut self, survey: &Survey, groups: &[Group]) {
-        for (group, launches) in self.groups.iter_mut().zip(in_a_row(survey, groups)) {
-            group.in_a_row = Some(launches).filter(|launches| *launches > 1);
+        for (group, row) in self.groups.iter_mut().zip(in_a_row(survey, groups)) {
+            group.in_a_row = Some(row.launches).filter(|launches| *launches > 1);
+            group.turn = Some(row.turn).filter(|turn| *turn > 1);
         }
     }
 
@@ -211,15 +212,19 @@ impl Program {
 }
 
 impl SurveyedProgram {
-    /// How many launches of this kernel, grid and block the program makes in a row that one could do the work of; 1 where it
+    /// The launches of this kernel, grid and block that the program makes in a row and one could do the work of; alone where it
     /// makes none, or where that is not known.
     #[must_use]
-    pub fn in_a_row(&self, launch: &LaunchRow) -> u64 {
+    pub fn in_a_row(&self, launch: &LaunchRow) -> Row {
         let is_alike =
             |group: &&ProgramGroup| group.fits(&launch.kernel, launch.grid, launch.block);
         let alike = self.program.groups.iter().filter(is_alike);
         // Where some take longer than others, what holds for all.
-        alike.map(|group| group.in_a_row.unwrap_or(1)).min().unwrap_or(1)
+        let row = |group: &ProgramGroup| Row {
+            launches: group.in_a_row.unwrap_or(1),
+            turn: group.turn.unwrap_or(1),
+        };
+        alike.map(row).min().unwrap_or(Row::ALONE)
     }
 
     /// What launches of this kernel, grid and block share with those beside them; of several kinds, what those share that take most
@@ -322,6 +327,7 @@ mod tests {
             residency: None,
             reachable_bytes: None,
             in_a_row: None,
+            turn: None,
             before: None,
             after: None,
             read: None,

@@ -41,6 +41,10 @@ pub struct ProgramGroup {
     /// where none do, or where it is not known what memory they were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_a_row: Option<u64>,
+    /// How many launches make up a turn, where these are launched in turn with others, and no turn needs what another made. Null
+    /// where nothing is launched between two of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
     /// What the launch before each may have stored, and it is given as well; null where the launches have no such neighbour in
     /// common, or where it is not known what memory they were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,7 @@ impl ProgramGroup {
             residency: GroupResidency::of(survey, group),
             reachable_bytes: None,
             in_a_row: None,
+            turn: None,
             before: None,
             after: None,
             read: None,

@@ -34,6 +34,8 @@ pub struct Launch {
     /// How many such launches the program makes in a row, each with memory of its own; 0 or 1 where it makes none, or where that
     /// is not known.
     pub in_a_row: u64,
+    /// How many launches make up a turn, where these are launched in turn with others; 0 or 1 where nothing comes between.
+    pub turn: u64,
     /// What it shares with the launches beside it; nothing where that is not known.
     pub neighbours: Neighbours,
     /// True where it is known that the whole run launched nothing else.

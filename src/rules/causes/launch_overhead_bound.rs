@@ -27,7 +27,8 @@ inside the kernel can save. Where that is much of the duration, counters collect
 passes also disagree, so treat the other figures of such a launch as rough. Do more per launch: \
 merge the kernel with its neighbours, process several inputs at once, or record the sequence as a \
 CUDA graph. Where a survey saw what memory launches were given, launches of one kernel that follow one another with memory of their \
-own are taken for work that one launch could do, however long each takes, as long as it fills no more than half of the device.",
+own are taken for work that one launch could do, however long each takes, as long as it fills no more than half of the device. So \
+are those of up to eight kernels that are launched in turn, where each turn has its own input and output.",
     examples: &[Example {
         fault: "\
 for (int layer = 0; layer < 200; ++layer) // 200 launches of 4 blocks
@@ -69,7 +70,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let ns = launch.need(DURATION);
     let empty_ns = launch.profile.device_facts().get(Quantity::EmptyKernel)?;
     let share = empty_ns / ns;
-    let in_a_row = launch.profile.in_a_row;
+    let (in_a_row, turn) = (launch.profile.in_a_row, launch.profile.turn);
     let side_by_side = in_a_row >= 2 && waves(launch) <= MOST_WAVES;
     if !(ns > 0.0 && (100.0 * share >= LEAST_LAUNCH_PERCENT || side_by_side)) {
         return None;
@@ -80,7 +81,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let many = if alike >= 2.0 {
         let whose =
             format!("whose blocks together fill the device {}", times(alike * waves(launch)));
-        if in_a_row >= 2 {
+        if in_a_row >= 2 && turn >= 2 {
+            format!(
+                " The program makes {} such launches in turn with {}, each turn with memory of its own, {whose}.",
+                count(alike),
+                if turn == 2 { "one other".to_owned() } else { format!("{} others", turn - 1) },
+            )
+        } else if in_a_row >= 2 {
             format!(
                 " The program makes {} such launches in a row, each with memory of its own, {whose}.",
                 count(alike)
@@ -100,7 +107,13 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
         evidence: vec![Evidence::new(DURATION, ns, "ns")],
         locations: Vec::new(),
-        hint: if is_alone { ALONE.to_owned() } else { hint(alike, in_a_row >= 2) },
+        hint: if is_alone {
+            ALONE.to_owned()
+        } else if in_a_row >= 2 {
+            with_memory_of_their_own(alike, turn >= 2)
+        } else {
+            hint(alike)
+        },
         // Where no other launch can take the work along, how much less there is to pay is the caller's to know.
         effect: if is_alone {
             Effect::default()
@@ -115,14 +128,24 @@ const ALONE: &str = "Give one launch more to do, such as several inputs at once:
                      merge it with. Where a program launches it again and again, merge those launches, or record \
                      the sequence as a CUDA graph.";
 
-fn hint(alike: f64, have_own_memory: bool) -> String {
-    if have_own_memory {
+/// The hint where no launch should need another's result: of one kernel, or of several in turn.
+fn with_memory_of_their_own(alike: f64, in_turn: bool) -> String {
+    let alike = count(alike);
+    if in_turn {
         return format!(
-            "Do the work of all {} launches in one: turn the loop around the launch into blockIdx.y or blockIdx.z. No two \
-             of them are given the same pointer to anything that they may write, so that none should need another's result; check that what they write does not overlap.",
-            count(alike)
+            "Do the work of all {alike} turns in one launch per kernel: turn the loop around the launches into blockIdx.y or \
+             blockIdx.z. Turns share only what they read, or write before they read it: give each turn its own part of such \
+             scratch, or merge the kernels so that it stays in registers. Check that no turn needs another's result."
         );
     }
+    format!(
+        "Do the work of all {alike} launches in one: turn the loop around the launch into blockIdx.y or blockIdx.z. No two \
+         of them are given the same pointer to anything that they may write, so that none should need another's result; \
+         check that what they write does not overlap."
+    )
+}
+
+fn hint(alike: f64) -> String {
     if alike >= 2.0 {
         return format!(
             "Do the work of all {} launches in one if none needs another's result: turn the loop \
@@ -179,6 +202,14 @@ mod tests {
         assert!((draft.effect.merged - 32.0).abs() < 1e-12);
         assert!(draft.message.contains("makes 32 such launches in a row"), "{}", draft.message);
         assert!(draft.hint.contains("No two of them are given the same pointer"));
+        short.turn = 3;
+        let draft = check(&RULE, &short).unwrap();
+        assert!(
+            draft.message.contains("32 such launches in turn with 2 others"),
+            "{}",
+            draft.message
+        );
+        assert!(draft.hint.contains("all 32 turns in one launch per kernel"), "{}", draft.hint);
         short.in_a_row = 1;
         let draft = check(&RULE, &short).unwrap();
         assert!((draft.effect.merged - 2.0).abs() < 1e-12);

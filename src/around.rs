@@ -51,6 +51,8 @@ struct Found {
     evidence: Vec<Evidence>,
     /// The calls that cause it.
     blamed: Blamed,
+    /// What to change, where more is known of it than what the rule's own hint says.
+    hint: Option<&'static str>,
 }
 
 /// A finding about a program.
@@ -121,7 +123,7 @@ fn found(rule: &Rule, run: &Run) -> Option<Finding> {
         estimate: Estimate { factor: factor(likely), low: factor(least), high: factor(most) },
         message: found.message,
         evidence: found.evidence,
-        hint: rule.hint,
+        hint: found.hint.unwrap_or(rule.hint),
         callers: found.blamed.callers(run.process),
     })
 }

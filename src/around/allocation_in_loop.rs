@@ -30,6 +30,7 @@ fn check(run: &Run) -> Option<Found> {
     }
     let host: f64 = calls.iter().map(|call| call.span.ns()).sum();
     Some(Found {
+        hint: None,
         saved_ns: [0.9 * idle, 0.5 * idle, idle.max(host)],
         message: format!(
             "The program allocates or frees memory {} while it runs ({}): {} of the host's time, with the GPU \

@@ -34,6 +34,7 @@ fn check(run: &Run) -> Option<Found> {
     }
     let ns = sum_ns(&merged(compiled));
     Some(Found {
+        hint: None,
         // The next run finds it in the cache.
         saved_ns: [ns, 0.0, ns],
         message: format!(

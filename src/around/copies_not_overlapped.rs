@@ -32,6 +32,7 @@ fn check(run: &Run) -> Option<Found> {
     let between = copies_of_run.filter(|copy| copy.direction == 1 || copy.direction == 2);
     let bytes: f64 = run.process.copies.iter().map(|copy| copy.bytes as f64).sum();
     Some(Found {
+        hint: None,
         saved_ns: [LIKELY * hidden, 0.0, hidden],
         message: format!(
             "Copies between host and device take {}, {} of the time; for {} of that no kernel runs",

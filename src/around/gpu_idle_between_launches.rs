@@ -31,6 +31,7 @@ fn check(run: &Run) -> Option<Found> {
     let most = idle.min(busy);
     let active = run.active_ns();
     Some(Found {
+        hint: None,
         saved_ns: [LIKELY * most, 0.3 * most, idle],
         message: format!(
             "The GPU has nothing to do for {} of the {} between its first work and its last, in {}, while \

@@ -53,6 +53,7 @@ fn check(run: &Run) -> Option<Found> {
     // Two side by side halve the time; more would need more that are independent of each other, which the
     // records can't tell.
     Some(Found {
+        hint: None,
         saved_ns: [0.5 * alone, 0.0, 0.75 * alone],
         message: format!(
             "{} with fewer blocks than half the SMs run one at a time for {}, {} of the time; the survey can't \

@@ -88,6 +88,7 @@ fn check(run: &Run) -> Option<Found> {
     let count: usize = pairs.values().map(|pair| pair.count).sum();
     let moved: f64 = pairs.values().map(|pair| pair.bytes).sum();
     (count > 0).then(|| Found {
+        hint: None,
         // Half of the pairs may need what other blocks made, for which only the end of a kernel waits.
         saved_ns: [likely, 0.5 * likely, at_most],
         message: format!(

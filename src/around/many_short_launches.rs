@@ -4,6 +4,7 @@ use super::blame::Blamed;
 use super::run::{Cause, Run};
 use super::{Found, Rule};
 use crate::finding::Evidence;
+use crate::survey::in_a_row;
 use crate::text::{count_of, duration, percent};
 
 /// The rule.
@@ -15,6 +16,11 @@ pub(super) const RULE: Rule = Rule {
            kernels",
     check,
 };
+
+/// The hint where most of the launches need nothing of each other.
+const INDEPENDENT: &str = "Do the work of many launches in one: turn the loop around them into blockIdx.y or blockIdx.z. Most of \
+                           them are given memory of their own, so that none should need what another made; what is written before \
+                           it is read, as scratch, needs a part per turn. Where that is not so, capture the loop in a CUDA graph";
 
 /// With a graph the kernels follow one another as fast as the device starts them, ns; what is saved is the rest.
 const LIKELY: f64 = 0.85;
@@ -35,7 +41,12 @@ fn check(run: &Run) -> Option<Found> {
         return None;
     }
     let mean = total / count as f64;
+    let rows = in_a_row::of_process(run.process);
+    let places = run.process.kernels.iter().zip(0..);
+    let independent =
+        places.filter(|(kernel, at)| kernel.span.ns() <= SHORT_NS && rows.contains_key(at)).count();
     Some(Found {
+        hint: (2 * independent > count).then_some(INDEPENDENT),
         saved_ns: [LIKELY * idle, 0.5 * idle, idle],
         message: format!(
             "{} of {} on average leave the GPU waiting for the next launch for {}, {} of the time",
@@ -56,7 +67,7 @@ fn check(run: &Run) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use crate::around::testing::{Made, US, rules, saved};
-    use crate::survey::samples::shape;
+    use crate::survey::samples::{given, shape};
 
     #[test]
     fn launches_set_the_pace() {
@@ -74,6 +85,28 @@ mod tests {
         assert!((saved(estimate.factor) - 0.85 * 0.15).abs() < 1e-9, "{estimate:?}");
         assert!((saved(estimate.low) - 0.5 * 0.15).abs() < 1e-9, "{estimate:?}");
         assert!(found[0].message.contains("1,001 launches of 2.00 µs"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn launches_that_need_nothing_of_each_other_are_better_merged() {
+        let hint = |buffers_per_launch: u64| {
+            let mut made = Made::new(vec![shape("a", 1000)]);
+            for _ in 0..1001 {
+                made.launch(0, 2 * US);
+            }
+            let launches: Vec<[u64; 1]> = (0..1001).map(|at| [at * buffers_per_launch]).collect();
+            let given_to: Vec<(u32, &[u64])> =
+                launches.iter().map(|buffers| (0, &buffers[..])).collect();
+            let given = given(&[shape("a", 1000)], &given_to);
+            made.process.memory = given.memory;
+            let words = made.process.kernels.iter().zip(1..);
+            made.process.arguments = words
+                .map(|(kernel, at)| (kernel.place.correlation, given.arguments[&at].clone()))
+                .collect();
+            made.found(10_000 * US)[0].hint
+        };
+        assert!(hint(1).starts_with("Do the work of many launches in one"), "{}", hint(1));
+        assert!(hint(0).starts_with("Capture the loop"), "each works on the same buffer");
     }
 
     #[test]

@@ -68,6 +68,7 @@ fn check(run: &Run) -> Option<Found> {
         )
     };
     Some(Found {
+        hint: None,
         saved_ns: [used + 0.5 * (once + each_anew), 0.6 * used + each_anew, 1.2 * used + once],
         message: format!(
             "{} between the device and pageable host memory {} {} at {}, where page-locked memory would \

@@ -36,6 +36,7 @@ fn check(run: &Run) -> Option<Found> {
     let (idle, _) = run.idle(Cause::Copy);
     let saved = (alone + idle - bytes / run.link_rate() * 1e9).max(0.0);
     Some(Found {
+        hint: None,
         saved_ns: [0.8 * saved, 0.4 * saved, saved],
         message: format!(
             "{} copies, of {} on average, keep the GPU from other work for {}",

@@ -33,6 +33,7 @@ fn check(run: &Run) -> Option<Found> {
     }
     let names = run.names(waits.iter().chain(&blocking).copied());
     Some(Found {
+        hint: None,
         saved_ns: [0.85 * idle, 0.4 * idle, idle],
         message: format!(
             "The GPU goes idle {} because the host waits for it ({names}): {}, {} of the time",

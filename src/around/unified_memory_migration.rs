@@ -35,6 +35,7 @@ fn check(run: &Run) -> Option<Found> {
     // A prefetch moves the same bytes at the link's rate.
     let saved = (ns - bytes / run.link_rate() * 1e9).max(0.0);
     Some(Found {
+        hint: None,
         saved_ns: [0.8 * saved, 0.4 * saved, saved],
         message: format!(
             "Managed memory moves {} in pieces as it is touched, with {}: {}, {} of the time",

@@ -48,7 +48,8 @@ pub fn in_a_row(survey: &Survey, groups: &[Group]) -> Vec<Row> {
 
 /// The row of each launch of a process that is not alone, by its place among the process's kernels. What is copied or filled on the
 /// stream meanwhile ends a row: the next launch may wait for it.
-fn of_process(process: &Process) -> HashMap<u32, Row> {
+#[must_use]
+pub fn of_process(process: &Process) -> HashMap<u32, Row> {
     let order = in_order(process);
     let shape = |launch: &Option<(u32, &Kernel)>| launch.map(|(_, kernel)| kernel.shape);
     let buffers = Buffers::new(process);

@@ -12,8 +12,8 @@ use crate::report::words::finding::{
 use crate::report::words::number::{estimate, factor, median, place};
 use crate::report::words::sentence::Sentence;
 use crate::report::words::subject::subject;
-use crate::text::layout::fit;
-use crate::text::{duration, percent};
+use crate::text::layout::{columns, fit};
+use crate::text::{duration, percent, printable};
 use crate::user_rules::PREFIX;
 
 /// Columns of a kernel's name in the headline.
@@ -152,8 +152,8 @@ fn most_of_the_time(document: &Document, launch: &LaunchReport) -> String {
 fn of_program(program: &Program, launch: Option<&LaunchReport>) -> Sentence {
     let busy = percent(program.gpu_busy_ns / program.wall_ns.max(1.0));
     let took = duration(program.wall_ns);
-    let command = fit(&program.command, NAME);
-    let short_command = fit(&program.command, SHORT_NAME);
+    let command = short_command(&program.command, NAME);
+    let short_command = short_command(&program.command, SHORT_NAME);
     let (time, short) = if program.is_window {
         (
             format!("in {took} of {command}, the GPU is busy for {busy}"),
@@ -174,6 +174,17 @@ fn of_program(program: &Program, launch: Option<&LaunchReport>) -> Sentence {
         format!("{short}; {name} is {bound}"),
         format!("{short}, {bound}"),
     ])
+}
+
+/// A command in so many columns: where it is longer, without the folders of its program, which say least.
+fn short_command(command: &str, most: usize) -> String {
+    let printed = printable(command);
+    let (program, arguments) = printed.split_once(' ').unwrap_or((&printed, ""));
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if columns(&printed) <= most || name.is_empty() {
+        return fit(&printed, most);
+    }
+    fit(format!("{name} {arguments}").trim_end(), most)
 }
 
 /// What to do after a survey alone.
@@ -305,16 +316,19 @@ fn worth(document: &Document, finding: &RankedFinding) -> Sentence {
     };
     let has = |launch: &&LaunchReport| launch.findings.iter().any(|one| one.rule == *rule);
     let kernels = document.launches.iter().filter(has).count();
+    let of_kernel = factor(of_kernel.factor);
     let over = match &document.program {
         Some(_) if kernels > 1 => format!(" for the whole program, over {kernels} kernels,"),
-        Some(_) => format!(" for the whole program, {} for the kernel,", factor(of_kernel.factor)),
+        Some(_) => format!(" for the whole program, {of_kernel} for the kernel,"),
         None if document.launches.len() > 1 => " over all launches".to_owned(),
         None => String::new(),
     };
+    let briefly = if document.program.is_some() { " for the program" } else { "" };
     let end = if gain.factor < LEAST_GAIN { "; little to gain" } else { "" };
     let range = estimate(&gain);
     Sentence::of([
         format!("{range}{over} for removing {rule}{end}"),
+        format!("{range}{briefly}: {rule}{end}"),
         format!("{range}: {rule}"),
         range,
     ])

@@ -7,6 +7,7 @@ mod begins;
 
 use begins::Begins;
 
+use crate::sass::code::listed_instruction::ListedInstruction;
 use crate::sass::code::listing::Listing;
 use crate::sass::parse::number::signed;
 use crate::sass::parse::opcode::Family;
@@ -26,6 +27,10 @@ pub struct Array {
 /// The arrays by their places; none where the frame's size is not known.
 #[must_use]
 pub fn find(listing: &Listing) -> Vec<Array> {
+    let is_computed = |entry: &ListedInstruction| is_local(entry.family) && entry.computed_address;
+    if !listing.sass.entries.iter().any(is_computed) {
+        return Vec::new();
+    }
     let count = listing.sass.entries.len();
     let with_bytes = |index: usize| Some((index, frame_bytes(listing.text(index))?));
     let Some((taken_at, frame)) = (0..count).find_map(with_bytes) else {
@@ -34,7 +39,7 @@ pub fn find(listing: &Listing) -> Vec<Array> {
     let mut begins = Begins::new(listing, taken_at);
     let mut places: Vec<(u64, usize)> = listing
         .entries()
-        .filter(|(_, entry)| is_local(entry.family) && entry.computed_address)
+        .filter(|(_, entry)| is_computed(entry))
         .filter_map(|(index, _)| {
             let begins = begins.of(index).or_else(|| place(listing.text(index)));
             Some((begins?, index))
@@ -75,7 +80,7 @@ pub fn is_local(family: Family) -> bool {
 
 /// Bytes that an instruction takes off the stack pointer: `VIADD R1, R1, 0xffffffd0` takes 48.
 fn frame_bytes(text: &str) -> Option<u64> {
-    let instruction = Instruction::parse(text)?;
+    let instruction = text.contains("R1,").then(|| Instruction::parse(text))??;
     let at = |at: usize| instruction.operands.get(at).map(|operand| operand.text);
     if at(0) != Some("R1") || !instruction.operands.iter().skip(1).any(|each| each.text == "R1") {
         return None;

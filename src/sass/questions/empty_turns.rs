@@ -293,7 +293,8 @@ impl<'a, 'b> Around<'a, 'b> {
 
 /// True for a comparison by order, of whole numbers.
 fn is_order(text: &str) -> bool {
-    Instruction::parse(text).is_some_and(|instruction| {
+    let parsed = text.contains("ISETP").then(|| Instruction::parse(text)).flatten();
+    parsed.is_some_and(|instruction| {
         matches!(instruction.base(), "ISETP" | "UISETP") && instruction.compares_by_order()
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::opcode::Family;
 use crate::sass::thresholds::ADDRESS_STEPS;
@@ -21,17 +22,16 @@ pub(super) fn steps_by_grid(listing: &Listing, reaching: &mut Reaching, of: &Loo
     let sass = listing.sass;
     sass.flow.places(of).filter(|&at| adds(listing, at)).any(|at| {
         let mut is_carried = false;
-        let mut by_grid = is_grid(listing.text(at));
+        let mut others = Vec::new();
         for each in sass.uses(at) {
-            let makers: Vec<usize> =
-                reaching.definitions(at, *each).map(|maker| maker as usize).collect();
-            if makers.contains(&at) {
+            let before = others.len();
+            others.extend(reaching.definitions(at, *each).map(|maker| maker as usize));
+            if others[before..].contains(&at) {
                 is_carried = true;
-            } else {
-                by_grid |= is_of_grid(listing, reaching, makers);
+                others.truncate(before);
             }
         }
-        is_carried && by_grid
+        is_carried && (is_grid(listing.text(at)) || is_of_grid(listing, reaching, others))
     })
 }
 
@@ -47,20 +47,22 @@ fn is_grid(text: &str) -> bool {
 
 /// True where the grid's size takes part in what these make, a few steps back.
 fn is_of_grid(listing: &Listing, reaching: &mut Reaching, mut makers: Vec<usize>) -> bool {
+    // Each is looked at on the shortest way to it: on a longer one fewer steps are left.
+    let mut seen = Marks::new(listing.sass.entries.len());
     for _ in 0..ADDRESS_STEPS.whole() {
-        if makers.iter().any(|&at| is_grid(listing.text(at))) {
-            return true;
+        let mut before = Vec::new();
+        for at in makers {
+            if is_grid(listing.text(at)) {
+                return true;
+            }
+            if listing.sass.entries[at].family.is_memory() {
+                continue;
+            }
+            for each in listing.sass.uses(at) {
+                let made_by = reaching.definitions(at, *each).map(|maker| maker as usize);
+                before.extend(made_by.filter(|&maker| seen.insert(maker)));
+            }
         }
-        makers.retain(|&at| !listing.sass.entries[at].family.is_memory());
-        let uses =
-            makers.iter().flat_map(|&at| listing.sass.uses(at).iter().map(move |of| (at, *of)));
-        let mut before: Vec<usize> = uses
-            .flat_map(|(at, of)| {
-                reaching.definitions(at, of).map(|maker| maker as usize).collect::<Vec<_>>()
-            })
-            .collect();
-        before.sort_unstable();
-        before.dedup();
         makers = before;
     }
     false

@@ -25,6 +25,10 @@ pub(super) fn taking_part<'a>(
 /// True for what `PRMT` leaves above what it moves down, or above a zero of 16 bits (`PRMT R5, RZ, 0x7610, R5`): its last operand,
 /// where that is the register that it writes.
 pub(super) fn is_rest(listing: &Listing, at: usize, each: &Use) -> bool {
+    // It is asked of every use on many ways.
+    if !listing.sass.defs(at).contains(&each.slot) {
+        return false;
+    }
     let text = listing.text(at);
     if !text.contains("PRMT") {
         return false;

@@ -142,3 +142,15 @@ fn nothing_to_say_is_said() {
     document.launches.clear();
     assert!(answer(&document).rows[0].1.full().starts_with("not profiled"));
 }
+
+#[test]
+fn a_long_command_loses_its_programs_folders_first() {
+    assert_eq!(short_command("/opt/bin/train --fast", 40), "/opt/bin/train --fast");
+    let long = "/home/builds/nightly/release/train --fast --epochs 3";
+    assert_eq!(short_command(long, 40), "train --fast --epochs 3");
+    assert_eq!(short_command(long, 12), fit("train --fast --epochs 3", 12));
+    assert_eq!(
+        short_command("/a/folder/that/ends/in/a/slash/", 12),
+        fit("/a/folder/that/ends/in/a/slash/", 12)
+    );
+}

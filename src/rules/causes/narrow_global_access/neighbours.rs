@@ -37,7 +37,7 @@ pub(super) fn pairs(listing: Listing, narrow: &Marks) -> Vec<Pair> {
         let is_global =
             matches!(entry.family, Family::Load(Space::Global) | Family::Store(Space::Global));
         let is_small = is_global && !narrow[at] && (1..=NARROW / 2).contains(&entry.width);
-        let instruction = Instruction::parse(listing.text(at)).filter(|_| is_small);
+        let instruction = is_small.then(|| Instruction::parse(listing.text(at))).flatten();
         if let Some((base, offset)) = instruction.and_then(|each| address(&each)) {
             let key = (base, entry.family, entry.width);
             let bytes = 2 * entry.width;

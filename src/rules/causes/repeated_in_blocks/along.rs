@@ -23,9 +23,14 @@ pub(super) const KEPT: Threshold = Threshold {
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
+    let grid = launch.profile.row.grid;
+    // Of fewer blocks enough must be left to fill the device.
+    let most = KEPT.value.min(launch.waves().unwrap_or(1.0).floor());
+    if most < 2.0 {
+        return None;
+    }
     let mut removal = Removal::new(launch)?;
     let listing = removal.listing;
-    let grid = launch.profile.row.grid;
     let mut found = alike_along_grid(&listing, grid);
     let mut of_axis = [0.0; 3];
     for each in found.iter().filter(|each| !each.is_load) {
@@ -35,8 +40,7 @@ pub(super) fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let repeated = of_axis[axis];
     found.retain(|each| each.axis == axis);
     let extent = f64::from(grid[axis]);
-    // Of fewer blocks enough must be left to fill the device.
-    let together = extent.min(KEPT.value).min(launch.waves().unwrap_or(1.0).floor());
+    let together = extent.min(most);
     if repeated <= 0.0 || together < 2.0 {
         return None;
     }

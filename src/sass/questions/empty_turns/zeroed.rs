@@ -65,7 +65,8 @@ pub(super) fn zeroed_turns(listing: &Listing) -> Vec<EmptyTurns> {
 }
 
 fn is_select(listing: &Listing, at: usize) -> bool {
-    Instruction::parse(listing.text(at)).is_some_and(|it| matches!(it.base(), "FSEL" | "SEL"))
+    let text = listing.text(at);
+    text.contains("SEL") && matches!(Instruction::base_of(text), Some("FSEL" | "SEL"))
 }
 
 impl Around<'_, '_> {

@@ -16,7 +16,7 @@ use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
 use best::Bests;
 use called::hands_on_through_calls;
 use memory::{carried_in_memory, carried_locally, ends_in_sums, reads_shared_before_writing};
-use walk::{Carried, Walk, Way, is_data};
+use walk::{Carried, Places, Walk, Way, is_data};
 
 /// How the parts of a loop that is shared out come together again.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,6 +59,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let first_local = walk.carried.len();
     walk.carried.extend(carried_locally(listing, reaching, of)?);
     let bests = Bests::of(&walk, reaching);
+    let places = Places::of(&walk.carried);
     let origins: Vec<Vec<usize>> = (walk.carried.iter())
         .map(|each| each.definitions.iter().map(|&at| walk.origin(reaching, at)).collect())
         .collect();
@@ -71,7 +72,7 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
         let mut moves_on_at_times = false;
         carries |= slot.is_none();
         for &definition in definitions {
-            let from = walk.from(reaching, definition);
+            let from = walk.from(reaching, &places, definition);
             if bests.has(definition) {
                 carries = true;
                 least = least.max(LONG_SUM.value);

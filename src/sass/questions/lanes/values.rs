@@ -103,8 +103,7 @@ impl<'a> Values<'a> {
     fn value(&mut self, slot: Slot, made: Vec<usize>, step: usize) -> Option<Lanes> {
         let known = made.iter().find_map(|&made| {
             // Of a result of two registers, only the lower is worked out.
-            let is_lower = Instruction::parse(self.listing.text(made))
-                .is_none_or(|parsed| parsed.operands.first().and_then(Operand::slot) == Some(slot));
+            let is_lower = self.listing.sass.defs(made).first() == Some(&slot);
             if is_lower { self.made(made, step) } else { None }
         });
         let turns = self.turning.as_ref().is_some_and(|turning| made.iter().any(|at| turning[*at]));

@@ -23,9 +23,10 @@ pub(super) fn is_product(listing: &Listing, index: usize) -> bool {
 
 /// True for an executed instruction of the tensor units with one of these names.
 fn is_executed_as(listing: &Listing, index: usize, names: &[&str]) -> bool {
-    listing.sass.entries[index].family == Family::Tensor
-        && listing.executed(index) > 0.0
-        && names.iter().any(|name| opcode(listing, index).starts_with(name))
+    listing.sass.entries[index].family == Family::Tensor && listing.executed(index) > 0.0 && {
+        let opcode = opcode(listing, index);
+        names.iter().any(|name| opcode.starts_with(name))
+    }
 }
 
 /// The opcode with its modifiers.

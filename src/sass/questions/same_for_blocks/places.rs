@@ -84,27 +84,35 @@ pub(super) fn places(listing: &Listing, grid: [u32; 3]) -> Option<Vec<Place>> {
     let mut places: Vec<Place> =
         listing.entries().map(|(at, _)| in_itself(listing, at, grid)).collect();
     let executed = Marks::of(sass.entries.len(), |at| listing.executed(at) > 0.0);
+    // Each executed instruction, and where what made what it reads ends among all these.
+    let mut ends: Vec<(usize, usize)> = Vec::new();
+    let mut made: Vec<u32> = Vec::new();
+    for at in executed.iter() {
+        let place = &mut places[at];
+        if let Some(axis) = quotients.axis_of(at).filter(|&axis| grid[axis] > 1) {
+            let mut quotient = Place::default();
+            quotient.quotient[axis] = Some(quotients.bits_of(at));
+            *place = place.and(&quotient);
+        }
+        for each in sass.uses(at).iter().filter(|each| !quotients.leaves_out(at, each)) {
+            let made_at = reaching.definitions(at, *each);
+            // A function's argument is made by its callers.
+            let is_argument =
+                made_at.len() == 0 && each.slot.is_general() && each.role != Role::Old;
+            place.unknown |= is_argument || called.may_give(at, each);
+            made.extend(made_at);
+        }
+        ends.push((at, made.len()));
+    }
     // What is there only grows, so that this ends.
     loop {
         let mut has_grown = false;
-        for at in executed.iter() {
-            let mut place = places[at];
-            if let Some(axis) = quotients.axis_of(at).filter(|&axis| grid[axis] > 1) {
-                let bits = quotients.bits_of(at);
-                let mut quotient = Place::default();
-                quotient.quotient[axis] = Some(bits);
-                place = place.and(&quotient);
-            }
-            for each in sass.uses(at).iter().filter(|each| !quotients.leaves_out(at, each)) {
-                if called.may_give(at, each) {
-                    place.unknown = true;
-                }
-                let made_at = reaching.definitions(at, *each);
-                // A function's argument is made by its callers.
-                place.unknown |=
-                    made_at.len() == 0 && each.slot.is_general() && each.role != Role::Old;
-                place = made_at.fold(place, |place, by| place.and(&places[by as usize]));
-            }
+        let mut start = 0;
+        for &(at, end) in &ends {
+            let makers = &made[start..end];
+            start = end;
+            let place =
+                makers.iter().fold(places[at], |place, &by| place.and(&places[by as usize]));
             has_grown |= place != places[at];
             places[at] = place;
             if place != Place::default()

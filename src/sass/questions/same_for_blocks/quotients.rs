@@ -32,6 +32,9 @@ impl Quotients {
     pub(super) fn of(listing: &Listing, reaching: &mut Reaching) -> Self {
         let indices = indices(listing, reaching);
         let mut found = BTreeMap::new();
+        if indices.is_empty() {
+            return Self { found };
+        }
         for (at, _) in listing.entries() {
             if let Some(quotient) = divided(listing, reaching, at, &indices) {
                 found.insert(at, quotient);
@@ -132,10 +135,10 @@ fn indices(listing: &Listing, reaching: &mut Reaching) -> BTreeMap<usize, usize>
     while has_grown {
         has_grown = false;
         for (at, entry) in listing.entries() {
+            let [source] = sass.uses(at) else { continue };
             if entry.conditional || found.contains_key(&at) || !is_copy(listing.text(at)) {
                 continue;
             }
-            let [source] = sass.uses(at) else { continue };
             if let Some(axis) = of_index(reaching, at, *source, &found) {
                 has_grown = true;
                 found.insert(at, axis);
@@ -177,7 +180,8 @@ fn divided(
     indices: &BTreeMap<usize, usize>,
 ) -> Option<Quotient> {
     let sass = listing.sass;
-    let parsed = Instruction::parse(listing.text(at))?;
+    let text = listing.text(at);
+    let parsed = text.contains(".HI").then(|| Instruction::parse(text))??;
     let operand = |place: usize| parsed.operands.get(place);
     let is_nothing =
         |place: usize| operand(place).is_some_and(|each| matches!(each.text, "RZ" | "URZ"));

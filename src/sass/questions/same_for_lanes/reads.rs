@@ -61,7 +61,11 @@ fn calls(listing: &Listing, executed: &Marks) -> BTreeMap<usize, Vec<usize>> {
         listing.entries().filter_map(|(at, _)| Some((listing.row(at).address?, at))).collect();
     let mut calls: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for at in executed.iter() {
-        let called = Instruction::parse(listing.text(at))
+        let text = listing.text(at);
+        let called = text
+            .contains("CALL")
+            .then(|| Instruction::parse(text))
+            .flatten()
             .filter(|instruction| instruction.base() == "CALL")
             .and_then(|instruction| place.get(&instruction.target()?).copied());
         if let Some(called) = called {

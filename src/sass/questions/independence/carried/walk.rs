@@ -1,5 +1,7 @@
 //! A turn's way back from what it hands on to what it was handed.
 
+use std::collections::HashMap;
+
 use crate::sass::code::blocks::Loop;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
@@ -44,6 +46,30 @@ pub(super) struct Carried {
     pub(super) definitions: Vec<usize>,
     /// The loads that fetch it, where it is in memory.
     pub(super) loads: Vec<usize>,
+}
+
+/// Where a value stands among those that a loop carries.
+pub(super) struct Places {
+    /// By the number of its register.
+    of_slot: [Option<usize>; Slot::COUNT],
+    /// By a load that fetches it.
+    of_load: HashMap<usize, usize>,
+}
+
+impl Places {
+    /// Of all these; each register holds one of them.
+    pub(super) fn of(carried: &[Carried]) -> Self {
+        let mut places = Self { of_slot: [None; Slot::COUNT], of_load: HashMap::new() };
+        for (own, each) in carried.iter().enumerate() {
+            if let Some(slot) = each.slot {
+                places.of_slot[slot.index()] = Some(own);
+            }
+            for &load in &each.loads {
+                places.of_load.entry(load).or_insert(own);
+            }
+        }
+        places
+    }
 }
 
 impl Walk<'_> {
@@ -110,7 +136,12 @@ impl Walk<'_> {
 
     /// The carried values, by their places, that a definition is worked out from, each with what happens to it
     /// on the way.
-    pub(super) fn from(&self, reaching: &mut Reaching, definition: usize) -> Vec<(usize, Way)> {
+    pub(super) fn from(
+        &self,
+        reaching: &mut Reaching,
+        places: &Places,
+        definition: usize,
+    ) -> Vec<(usize, Way)> {
         let sass = self.listing.sass;
         let mut found = Vec::new();
         let mut seen = [(); 5].map(|()| Marks::new(sass.entries.len()));
@@ -135,13 +166,10 @@ impl Walk<'_> {
                 };
                 let definitions = reaching.definitions(at, *each).map(|at| at as usize);
                 for before in definitions.filter(|&before| self.contains(before)) {
-                    let carried = self.carried.iter().position(|carried| {
-                        let in_register = carried.slot == Some(each.slot)
-                            && before >= at
-                            && carried.definitions.contains(&before);
-                        in_register || carried.loads.contains(&before)
+                    let in_register = places.of_slot[each.slot.index()].filter(|&own| {
+                        before >= at && self.carried[own].definitions.contains(&before)
                     });
-                    match carried {
+                    match in_register.or_else(|| places.of_load.get(&before).copied()) {
                         Some(own) if !found.contains(&(own, way)) => found.push((own, way)),
                         Some(_) => {}
                         None => open.push((before, way)),

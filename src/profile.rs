@@ -151,6 +151,7 @@ impl Profile {
             let Some(program) = &surveyed else { return };
             let row = program.in_a_row(&launch.row);
             (launch.in_a_row, launch.turn) = (row.launches, row.turn);
+            launch.if_only_read = row.only_read;
             launch.neighbours = program.neighbours(&launch.row);
         })?;
         Ok(self.document(launches, said, surveyed, ladder))

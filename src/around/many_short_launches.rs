@@ -43,8 +43,9 @@ fn check(run: &Run) -> Option<Found> {
     let mean = total / count as f64;
     let rows = in_a_row::of_process(run.process);
     let places = run.process.kernels.iter().zip(0..);
+    let is_sure = |at: u32| rows.get(&at).is_some_and(|row| row.only_read.is_empty());
     let independent =
-        places.filter(|(kernel, at)| kernel.span.ns() <= SHORT_NS && rows.contains_key(at)).count();
+        places.filter(|(kernel, at)| kernel.span.ns() <= SHORT_NS && is_sure(*at)).count();
     Some(Found {
         hint: (2 * independent > count).then_some(INDEPENDENT),
         saved_ns: [LIKELY * idle, 0.5 * idle, idle],

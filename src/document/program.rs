@@ -181,6 +181,7 @@ impl Program {
         for (group, row) in self.groups.iter_mut().zip(in_a_row(survey, groups)) {
             group.in_a_row = Some(row.launches).filter(|launches| *launches > 1);
             group.turn = Some(row.turn).filter(|turn| *turn > 1);
+            group.if_only_read = row.only_read;
         }
     }
 
@@ -223,6 +224,7 @@ impl SurveyedProgram {
         let row = |group: &ProgramGroup| Row {
             launches: group.in_a_row.unwrap_or(1),
             turn: group.turn.unwrap_or(1),
+            only_read: group.if_only_read.clone(),
         };
         alike.map(row).min().unwrap_or(Row::ALONE)
     }
@@ -328,6 +330,7 @@ mod tests {
             reachable_bytes: None,
             in_a_row: None,
             turn: None,
+            if_only_read: Vec::new(),
             before: None,
             after: None,
             read: None,

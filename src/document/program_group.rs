@@ -45,6 +45,10 @@ pub struct ProgramGroup {
     /// where nothing is launched between two of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
+    /// Where the pointers stand, among the bytes of a launch's parameters, that launches in a row share and that nothing may be stored
+    /// through, for one to do the work of all; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub if_only_read: Vec<u32>,
     /// What the launch before each may have stored, and it is given as well; null where the launches have no such neighbour in
     /// common, or where it is not known what memory they were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +78,7 @@ impl ProgramGroup {
             reachable_bytes: None,
             in_a_row: None,
             turn: None,
+            if_only_read: Vec::new(),
             before: None,
             after: None,
             read: None,

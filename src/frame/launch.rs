@@ -36,6 +36,9 @@ pub struct Launch {
     pub in_a_row: u64,
     /// How many launches make up a turn, where these are launched in turn with others; 0 or 1 where nothing comes between.
     pub turn: u64,
+    /// Where the pointers stand, among the bytes of its parameters, that launches in a row share: it is only a row if nothing is
+    /// stored through these.
+    pub if_only_read: Vec<u32>,
     /// What it shares with the launches beside it; nothing where that is not known.
     pub neighbours: Neighbours,
     /// True where it is known that the whole run launched nothing else.

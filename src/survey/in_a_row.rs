@@ -3,7 +3,7 @@
 
 mod turns;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Survey;
 use super::buffers::Buffers;
@@ -13,17 +13,20 @@ use super::record::{Kernel, Process};
 use crate::kernel_name::only_reads;
 
 /// Launches of one kernel of which none needs what another made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
     /// How many of them follow one another on a stream.
     pub launches: u64,
     /// How many launches make up a turn, one of these included: 1 where nothing is launched between two of them.
     pub turn: u64,
+    /// Where the pointers stand, among the bytes of a launch's parameters, that they share: it all holds if nothing is stored through
+    /// these, which the names of their types don't tell.
+    pub only_read: Vec<u32>,
 }
 
 impl Row {
     /// A launch that has no other beside it.
-    pub const ALONE: Self = Self { launches: 1, turn: 1 };
+    pub const ALONE: Self = Self { launches: 1, turn: 1, only_read: Vec::new() };
 }
 
 /// The row that launches are in, for each of some groups: of the group's launches, half are among so many or more. Alone where
@@ -37,11 +40,11 @@ pub fn in_a_row(survey: &Survey, groups: &[Group]) -> Vec<Row> {
             .iter()
             .map(|launch| {
                 let known = of_processes.get(launch.process as usize);
-                known.and_then(|known| known.get(&launch.index)).copied().unwrap_or(Row::ALONE)
+                known.and_then(|known| known.get(&launch.index)).cloned().unwrap_or(Row::ALONE)
             })
             .collect();
         rows.sort_unstable();
-        rows.get(rows.len() / 2).copied().unwrap_or(Row::ALONE)
+        rows.get(rows.len() / 2).cloned().unwrap_or(Row::ALONE)
     };
     groups.iter().map(of_group).collect()
 }
@@ -59,40 +62,43 @@ pub fn of_process(process: &Process) -> HashMap<u32, Row> {
     });
     for row in rows {
         let row: Vec<(u32, &Kernel)> = row.iter().filter_map(|(.., launch)| *launch).collect();
-        if row.len() > 1 && have_memory_of_their_own(process, &buffers, &row) {
-            let row_of_one = Row { launches: row.len() as u64, turn: 1 };
-            for (at, _) in row {
-                found
-                    .entry(at)
-                    .and_modify(|best| *best = row_of_one.max(*best))
-                    .or_insert(row_of_one);
-            }
+        if row.len() < 2 {
+            continue;
+        }
+        let Some(only_read) = shared(process, &buffers, &row) else { continue };
+        let of_one_kernel = Row { launches: row.len() as u64, turn: 1, only_read };
+        for (at, _) in row {
+            let best = found.entry(at).or_insert(Row::ALONE);
+            *best = of_one_kernel.clone().max(std::mem::replace(best, Row::ALONE));
         }
     }
     found
 }
 
-/// True where no two of some launches of one kernel were given the same buffer, but for what the kernel's name says that it only
-/// reads.
-fn have_memory_of_their_own(process: &Process, buffers: &Buffers, row: &[(u32, &Kernel)]) -> bool {
+/// Where the pointers stand among the bytes of a launch's parameters that several launches of one kernel were given, but for those of
+/// which the kernel's name says that it only reads there. `None` where it is not known what they were given.
+fn shared(process: &Process, buffers: &Buffers, row: &[(u32, &Kernel)]) -> Option<Vec<u32>> {
     let shape = row.first().and_then(|(_, kernel)| process.shapes.get(kernel.shape as usize));
     let name = shape.map_or("", |shape| &shape.kernel);
     let mut only_read: HashMap<u32, bool> = HashMap::new();
-    // By address the launch that was given it, and whether it only reads there.
-    let mut given_to: HashMap<u64, (u32, bool)> = HashMap::new();
-    row.iter().all(|(at, kernel)| {
-        let given = buffers.arguments_of(kernel).filter(|given| !given.is_empty());
-        given.is_some_and(|given| {
-            given.iter().all(|(argument, buffer)| {
-                let number = argument.parameter;
-                let reads =
-                    *only_read.entry(number).or_insert_with(|| only_reads(name, number as usize));
-                let (owner, so_far) = given_to.entry(buffer.address).or_insert((*at, true));
-                *so_far &= reads;
-                *owner == *at || *so_far
-            })
-        })
-    })
+    // By address the launch that was given it first, and where else it was given.
+    let mut given_to: HashMap<u64, (u32, bool, BTreeSet<u32>)> = HashMap::new();
+    for (at, kernel) in row {
+        for (argument, buffer) in buffers.arguments_of(kernel).filter(|given| !given.is_empty())? {
+            let number = argument.parameter;
+            let reads =
+                *only_read.entry(number).or_insert_with(|| only_reads(name, number as usize));
+            let (owner, is_shared, offsets) =
+                given_to.entry(buffer.address).or_insert((*at, false, BTreeSet::new()));
+            *is_shared |= owner != at;
+            if !reads {
+                offsets.insert(argument.offset);
+            }
+        }
+    }
+    let shared = given_to.into_values().filter(|(_, is_shared, _)| *is_shared);
+    let offsets: BTreeSet<u32> = shared.flat_map(|(.., offsets)| offsets).collect();
+    Some(offsets.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -112,7 +118,8 @@ mod tests {
         let survey = Survey { processes: vec![made(launches)], ..Survey::default() };
         let groups = groups(&survey);
         let at = groups.iter().position(|group| group.shape.kernel == "a").unwrap();
-        in_a_row(&survey, &groups)[at].launches
+        let row = &in_a_row(&survey, &groups)[at];
+        if row.only_read.is_empty() { row.launches } else { 1 }
     }
 
     #[test]
@@ -130,7 +137,7 @@ mod tests {
         let of = |name: &str, second: &[u64]| {
             let mut process = made(&[(0, &[0, 1]), (0, second)]);
             process.shapes[0].kernel = name.to_owned();
-            of_process(&process).len()
+            of_process(&process).values().filter(|row| row.only_read.is_empty()).count()
         };
         assert_eq!(of("norm(float const*, float*)", &[0, 2]), 2);
         assert_eq!(of("norm(float*, float*)", &[0, 2]), 0);
@@ -139,11 +146,18 @@ mod tests {
     }
 
     #[test]
+    fn what_names_do_not_tell_is_left_to_the_code() {
+        let process = made(&[(0, &[0, 9, 1]), (0, &[2, 9, 3]), (0, &[4, 9, 5])]);
+        let row = Row { launches: 3, turn: 1, only_read: vec![8] };
+        assert_eq!(of_process(&process), (0..3).map(|at| (at, row.clone())).collect());
+    }
+
+    #[test]
     fn a_copy_on_the_stream_ends_a_row() {
         let mut process = made(&[(0, &[0, 1]), (0, &[2, 3]), (0, &[4, 5])]);
         let rows = |launches: &[u32]| {
-            let row = Row { launches: launches.len() as u64, turn: 1 };
-            launches.iter().map(|at| (*at, row)).collect::<HashMap<u32, Row>>()
+            let row = Row { launches: launches.len() as u64, ..Row::ALONE };
+            launches.iter().map(|at| (*at, row.clone())).collect::<HashMap<u32, Row>>()
         };
         assert_eq!(of_process(&process), rows(&[0, 1, 2]));
         let second = process.kernels[1];

@@ -4,8 +4,10 @@ use crate::device::Quantity;
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::{Bound, Evidence};
+use crate::hardware::first_parameter;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
+use crate::sass::questions::through_parameters::stores_through_others;
 use crate::text::{count, duration, percent};
 
 const DURATION: &str = "gpu__time_duration.sum";
@@ -70,7 +72,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let ns = launch.need(DURATION);
     let empty_ns = launch.profile.device_facts().get(Quantity::EmptyKernel)?;
     let share = empty_ns / ns;
-    let (in_a_row, turn) = (launch.profile.in_a_row, launch.profile.turn);
+    let in_a_row = if shares_what_it_stores(launch) { 1 } else { launch.profile.in_a_row };
+    let turn = launch.profile.turn;
     let side_by_side = in_a_row >= 2 && waves(launch) <= MOST_WAVES;
     if !(ns > 0.0 && (100.0 * share >= LEAST_LAUNCH_PERCENT || side_by_side)) {
         return None;
@@ -121,6 +124,17 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Effect { launch: true, merged: alike, rounds, ..Effect::default() }
         },
     })
+}
+
+/// True where launches in a row share pointers through which, as far as is known, something may be stored.
+fn shares_what_it_stores(launch: &ModeledLaunch) -> bool {
+    let shared = &launch.profile.if_only_read;
+    let only_reads = || {
+        let begin = first_parameter(launch.profile.row.compute_capability?);
+        let pointers: Vec<u32> = shared.iter().map(|at| begin + at).collect();
+        Some(stores_through_others(&launch.profile.listing()?, begin, &pointers))
+    };
+    !shared.is_empty() && only_reads() != Some(true)
 }
 
 /// The hint for a step that is this one launch.
@@ -214,6 +228,26 @@ mod tests {
         let draft = check(&RULE, &short).unwrap();
         assert!((draft.effect.merged - 2.0).abs() < 1e-12);
         assert!(draft.hint.contains("if none needs another's result"), "{}", draft.hint);
+    }
+
+    #[test]
+    fn launches_that_share_what_they_store_are_in_no_row() {
+        let of = |shared: u32| {
+            let mut short = crate::sass::code::listing::tests::launch(&[
+                ("LDC.64 R6, c[0x0][0x210]", 8.0),
+                ("LDG.E R0, desc[UR4][R6.64]", 8.0),
+                ("LDC.64 R4, c[0x0][0x218]", 8.0),
+                ("STG.E desc[UR4][R4.64], R0", 8.0),
+                ("EXIT", 8.0),
+            ]);
+            short.set(DURATION, Some(3456.0));
+            short.row.device = Some("NVIDIA H200".to_owned());
+            short.row.compute_capability = Some((9, 0));
+            (short.alike, short.in_a_row, short.if_only_read) = (2, 32, vec![shared]);
+            check(&RULE, &short).unwrap().effect.merged
+        };
+        assert!((of(0) - 32.0).abs() < 1e-12, "all of them read there");
+        assert!((of(8) - 2.0).abs() < 1e-12, "all of them store there");
     }
 
     #[test]

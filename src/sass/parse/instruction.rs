@@ -59,7 +59,8 @@ impl<'a> Instruction<'a> {
     /// The opcode of a line, where nothing else of it is asked for.
     #[must_use]
     pub fn opcode_of(text: &'a str) -> Option<&'a str> {
-        Some(Head::of(text)?.opcode)
+        // A note behind the operands changes nothing of it.
+        Some(Head::of_noteless(text)?.opcode)
     }
 
     /// The same without modifiers.
@@ -118,12 +119,19 @@ struct Head<'a> {
 
 impl<'a> Head<'a> {
     fn of(text: &'a str) -> Option<Self> {
-        let mut text = text.trim().trim_end_matches(';').trim_end();
+        let mut text = text.trim_end();
         // Newer disassemblers append scheduling notes.
-        let is_note = |pair: &[u8]| matches!(pair, [b' ', b'&' | b'?']);
-        if let Some(end) = text.as_bytes().windows(2).position(is_note) {
-            text = text[..end].trim_end();
+        let notes = text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'&' | b'?'));
+        let mut begins = notes.map(|(at, _)| at);
+        if let Some(at) = begins.find(|at| text[..*at].ends_with(' ')) {
+            text = &text[..at];
         }
+        Self::of_noteless(text)
+    }
+
+    /// Of a text without notes behind its operands.
+    fn of_noteless(text: &'a str) -> Option<Self> {
+        let mut text = text.trim().trim_end_matches(';').trim_end();
         let mut guard = None;
         if let Some(rest) = text.strip_prefix('@') {
             let (name, rest) = rest.split_once(char::is_whitespace)?;

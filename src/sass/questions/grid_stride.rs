@@ -20,6 +20,7 @@ const GRID: [&str; 6] = [
 /// True where something that a turn adds to itself is moved on by a number that is made of the grid's size.
 pub(super) fn steps_by_grid(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> bool {
     let sass = listing.sass;
+    let mut is_asked_for = None;
     sass.flow.places(of).filter(|&at| adds(listing, at)).any(|at| {
         let mut is_carried = false;
         let mut others = Vec::new();
@@ -31,7 +32,14 @@ pub(super) fn steps_by_grid(listing: &Listing, reaching: &mut Reaching, of: &Loo
                 others.truncate(before);
             }
         }
-        is_carried && (is_grid(listing.text(at)) || is_of_grid(listing, reaching, others))
+        // Most kernels never ask for it.
+        let mut may_be = || {
+            let any = || (0..sass.entries.len()).any(|at| is_grid(listing.text(at)));
+            *is_asked_for.get_or_insert_with(any)
+        };
+        is_carried
+            && may_be()
+            && (is_grid(listing.text(at)) || is_of_grid(listing, reaching, others))
     })
 }
 
@@ -42,7 +50,7 @@ fn adds(listing: &Listing, at: usize) -> bool {
 }
 
 fn is_grid(text: &str) -> bool {
-    GRID.iter().any(|constant| text.contains(constant))
+    text.contains("c[0x0]") && GRID.iter().any(|constant| text.contains(constant))
 }
 
 /// True where the grid's size takes part in what these make, a few steps back.

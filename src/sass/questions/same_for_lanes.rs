@@ -110,11 +110,13 @@ impl<'a, 'b> Lanes<'a, 'b> {
         }
         let mut open: Vec<usize> = self.executed.iter().collect();
         open.reverse();
+        let mut waits = self.executed.clone();
         while let Some(at) = open.pop() {
+            waits.remove(at);
             let less = self.of(at).min(self.common[at]);
             if less < self.common[at] {
                 self.common[at] = less;
-                open.extend(&readers[at]);
+                open.extend(readers[at].iter().copied().filter(|&reader| waits.insert(reader)));
             }
         }
     }
@@ -132,11 +134,12 @@ impl<'a, 'b> Lanes<'a, 'b> {
             _ => false,
         };
         let reads = &self.reads[at];
-        let of_reads: Vec<Common> = reads.iter().map(|read| self.of_read(at, read)).collect();
-        let least = of_reads.iter().copied().min().unwrap_or(Common::All);
+        let of_reads = reads.iter().map(|read| self.of_read(at, read));
+        let least = of_reads.clone().min().unwrap_or(Common::All);
         if least != Common::ButIndex {
             return least;
         }
+        let of_reads: Vec<Common> = of_reads.collect();
         let mut indices = reads.iter().zip(&of_reads).filter(|(_, of)| **of == Common::ButIndex);
         let index = indices.next().filter(|_| indices.next().is_none());
         let others = of_reads.iter().filter(|&&common| common != Common::ButIndex);

@@ -11,6 +11,9 @@ use crate::sass::parse::operands::Role;
 /// Bytes of a pointer.
 const POINTER_BYTES: u32 = 8;
 
+/// Bytes of a register.
+const WORD_BYTES: usize = 4;
+
 /// What the constant bank begins with where a launch's parameters are.
 const BANK: &str = "c[0x0][";
 
@@ -38,6 +41,41 @@ pub fn through(listing: &Listing, pointers: &[u32]) -> Vec<usize> {
     found
 }
 
+/// True where every executed store and atomic of global memory goes through some pointer among the parameters, which begin there in
+/// constant bank 0, and none through these. False as well where stores go through pointers that were loaded from memory, or are bulk
+/// copies, of which a descriptor says where they go.
+#[must_use]
+pub fn stores_through_others(listing: &Listing, begin: u32, pointers: &[u32]) -> bool {
+    let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
+    let of = |pick: &dyn Fn(u32) -> bool| {
+        let is_read = |at: usize| {
+            let mut words = words_read(listing.text(at));
+            words.any(|word| u32::try_from(word).is_ok_and(|word| word >= begin && pick(word)))
+        };
+        Marks::of(sass.entries.len(), is_read)
+    };
+    let is_of_these =
+        |word: u32| pointers.iter().any(|&begin| (begin..begin + POINTER_BYTES).contains(&word));
+    let (these, others) = (of(&is_of_these), of(&|word| !is_of_these(word)));
+    let stores = listing.entries().filter(|(at, entry)| {
+        let is_store = match entry.family {
+            Family::Store(space) | Family::Atomic(space) | Family::Reduction(space) => {
+                matches!(space, Space::Global | Space::Generic)
+            }
+            Family::AsyncCopy => !listing.text(*at).contains("LDGSTS"),
+            _ => false,
+        };
+        is_store && listing.executed(*at) > 0.0
+    });
+    let mut goes =
+        |at: usize, through: &Marks| through[at] || is_made_of(listing, &mut reaching, at, through);
+    let mut apart = stores.map(|(at, entry)| {
+        entry.family != Family::AsyncCopy && goes(at, &others) && !goes(at, &these)
+    });
+    apart.all(|apart| apart)
+}
+
 /// True where an access's address is made of what some instructions read.
 fn is_made_of(listing: &Listing, reaching: &mut Reaching, access: usize, of: &Marks) -> bool {
     let sass = listing.sass;
@@ -62,6 +100,16 @@ fn is_made_of(listing: &Listing, reaching: &mut Reaching, access: usize, of: &Ma
 
 /// True where an instruction reads one of these pointers from the constant bank, or half of it.
 fn reads_one_of(text: &str, pointers: &[u32]) -> bool {
+    words_read(text).any(|place| {
+        let of = |pointer: &u32| {
+            (i64::from(*pointer)..i64::from(*pointer + POINTER_BYTES)).contains(&place)
+        };
+        pointers.iter().any(of)
+    })
+}
+
+/// Where the words stand in constant bank 0 that an instruction reads from it.
+fn words_read(text: &str) -> impl Iterator<Item = i64> {
     let opcode = text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default();
     let bytes = if opcode.contains(".128") {
         16
@@ -71,13 +119,8 @@ fn reads_one_of(text: &str, pointers: &[u32]) -> bool {
         4
     };
     let operands = text.split(BANK).skip(1).filter_map(|behind| behind.split(']').next());
-    operands.filter_map(number::signed).any(|place| {
-        let reads = |pointer: &u32| {
-            let (begin, end) = (i64::from(*pointer), i64::from(*pointer + POINTER_BYTES));
-            place < end && place + bytes > begin
-        };
-        pointers.iter().any(reads)
-    })
+    let places = operands.filter_map(number::signed);
+    places.flat_map(move |place| (place..place + bytes).step_by(WORD_BYTES))
 }
 
 #[cfg(test)]
@@ -106,5 +149,23 @@ mod tests {
         assert_eq!(through(&listing, &[0x218]), [10], "by where it stores, not by what");
         assert_eq!(through(&listing, &[0x218, 0x220]), [7, 10]);
         assert_eq!(through(&listing, &[0x228]), [] as [usize; 0]);
+        assert!(stores_through_others(&listing, 0x210, &[0x210, 0x220]));
+        assert!(!stores_through_others(&listing, 0x210, &[0x218]));
+    }
+
+    #[test]
+    fn a_store_through_a_loaded_pointer_may_go_anywhere() {
+        let of = |address: &'static str| {
+            let launch = launch(&[
+                ("LDC.64 R6, c[0x0][0x210]", 8.0),
+                ("LDG.E.64 R8, desc[UR4][R6.64]", 8.0),
+                (address, 8.0),
+                ("EXIT", 8.0),
+            ]);
+            stores_through_others(&launch.listing().unwrap(), 0x210, &[0x218])
+        };
+        assert!(of("STG.E desc[UR4][R6.64], R0"));
+        assert!(!of("STG.E desc[UR4][R8.64], R0"));
+        assert!(!of("UTMASTG.2D [UR8], [UR4]"));
     }
 }

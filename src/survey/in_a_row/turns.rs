@@ -29,8 +29,8 @@ pub(super) fn of_process(
         while let Some((turn, turns)) = longest(rest) {
             let (these, behind) = rest.split_at(turn * turns);
             if turn > 1 && need_nothing_of_each_other(process, buffers, these, turn) {
-                let row = Row { launches: turns as u64, turn: turn as u64 };
-                found.extend(these.iter().map(|(at, _)| (*at, row)));
+                let row = Row { launches: turns as u64, turn: turn as u64, only_read: Vec::new() };
+                found.extend(these.iter().map(|(at, _)| (*at, row.clone())));
             }
             rest = behind;
         }
@@ -165,8 +165,12 @@ mod tests {
         of_process(&process, &in_order(&process), &Buffers::new(&process))
     }
 
+    fn turns_of_two(launches: u64) -> Row {
+        Row { launches, turn: 2, only_read: Vec::new() }
+    }
+
     fn rows(launches: u32, row: Row) -> HashMap<u32, Row> {
-        (0..launches).map(|at| (at, row)).collect()
+        (0..launches).map(|at| (at, row.clone())).collect()
     }
 
     #[test]
@@ -174,7 +178,7 @@ mod tests {
         // Images 0 and 1 by way of scratch 9 and weights 8 to results 2 and 3.
         let found =
             of([UNFOLD, PRODUCT], &[(0, &[0, 9]), (1, &[9, 8, 2]), (0, &[1, 9]), (1, &[9, 8, 3])]);
-        assert_eq!(found, rows(4, Row { launches: 2, turn: 2 }));
+        assert_eq!(found, rows(4, turns_of_two(2)));
     }
 
     #[test]
@@ -209,6 +213,6 @@ mod tests {
         let mut places: Vec<u32> = found.keys().copied().collect();
         places.sort_unstable();
         assert_eq!(places, [2, 3, 4, 5, 6, 7]);
-        assert!(found.values().all(|row| *row == Row { launches: 3, turn: 2 }));
+        assert!(found.values().all(|row| *row == turns_of_two(3)));
     }
 }

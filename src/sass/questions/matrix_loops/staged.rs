@@ -3,6 +3,7 @@
 use super::behind::loads_behind;
 use super::products::{is_group_product, is_product, members, opcode};
 use crate::sass::code::listing::Listing;
+use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
@@ -68,7 +69,8 @@ impl StagedLoop {
         };
         let mut copies = of(Family::AsyncCopy);
         copies.retain(|&at| !opcode(listing, at).starts_with("UTMASTG"));
-        let is_product = |at: usize| is_product(listing, at);
+        let products = Marks::of(sass.entries.len(), |at| is_product(listing, at));
+        let is_product = |at: usize| products[at];
         let (mut stores, mut loads) = (Vec::new(), Vec::new());
         for store in of(Family::Store(Space::Shared)) {
             let behind = loads_behind(sass, reaching, store);
@@ -80,13 +82,14 @@ impl StagedLoop {
         copies.extend(loads);
         copies.sort_unstable();
         copies.dedup();
-        let ends_wait = |copy: usize, at: usize| match way(listing, copy) {
+        let ends_wait = |way: Way, at: usize| match way {
             Way::Registers => stores.contains(&at),
             way => ends_copies(listing, way, at),
         };
         let is_waited_for = |copy: usize| {
+            let way = way(listing, copy);
             round(&inside, copy)
-                .find(|&at| is_product(at) || ends_wait(copy, at))
+                .find(|&at| is_product(at) || ends_wait(way, at))
                 .is_some_and(|at| !is_product(at))
         };
         let last = inside.iter().copied().rfind(|&at| is_product(at))?;
@@ -132,7 +135,7 @@ pub(super) fn ends_copies(listing: &Listing, way: Way, at: usize) -> bool {
     match way {
         Way::Registers => false,
         Way::Async => waits_for_all(listing, at),
-        Way::Bulk => opcode(listing, at).starts_with("SYNCS.PHASECHK"),
+        Way::Bulk => listing.text(at).contains("SYNCS.PHASECHK"),
     }
 }
 
@@ -156,7 +159,9 @@ fn round(inside: &[usize], from: usize) -> impl Iterator<Item = usize> {
 /// True for a wait that leaves no group of copies on its way.
 fn waits_for_all(listing: &Listing, index: usize) -> bool {
     let text = listing.text(index);
-    opcode(listing, index).starts_with("DEPBAR") && text.trim_end_matches(' ').ends_with(", 0x0")
+    text.contains("DEPBAR")
+        && opcode(listing, index).starts_with("DEPBAR")
+        && text.trim_end_matches(' ').ends_with(", 0x0")
 }
 
 /// True for a wait that leaves no product of the warp group running.

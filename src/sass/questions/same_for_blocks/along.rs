@@ -35,7 +35,7 @@ pub fn alike_along_grid(listing: &Listing, grid: [u32; 3]) -> Vec<Alike> {
         if !(is_load || is_work) || place.unknown {
             continue;
         }
-        let takes_part = |axis: usize| place.own[axis] || place.quotient[axis].is_some();
+        let takes_part = |axis: usize| place.goes_by(axis);
         let free = (0..3).filter(|&axis| grid[axis] > 1 && !takes_part(axis));
         let axis = free.max_by_key(|&axis| grid[axis]);
         if let Some(axis) = axis.filter(|_| (0..3).any(takes_part)) {

@@ -26,28 +26,43 @@ const ALIKE: [&str; 8] = [
 ];
 
 /// What of the block's place in the grid takes part in a value.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// The index itself (x, y, z).
     pub own: [bool; 3],
-    /// A quotient of the index, with the binary logarithm of the divisor, 0 where the code does not tell it.
-    pub quotient: [Option<u32>; 3],
+    /// The binary logarithm of what the index is divided by in a quotient of it, 0 where the code does not tell it; [`NO_QUOTIENT`]
+    /// where none takes part.
+    quotient: [u8; 3],
     /// Something takes part that may be anything in each block.
     pub unknown: bool,
 }
 
+/// No quotient of the index takes part. Larger than any logarithm.
+const NO_QUOTIENT: u8 = u8::MAX;
+
+impl Default for Place {
+    /// Nothing of it.
+    fn default() -> Self {
+        Self { own: [false; 3], quotient: [NO_QUOTIENT; 3], unknown: false }
+    }
+}
+
 impl Place {
-    const UNKNOWN: Self = Self { own: [false; 3], quotient: [None; 3], unknown: true };
+    const UNKNOWN: Self = Self { own: [false; 3], quotient: [NO_QUOTIENT; 3], unknown: true };
 
     /// What takes part in a value that is made of both.
     pub(super) fn and(&self, other: &Self) -> Self {
-        let own = std::array::from_fn(|axis| self.own[axis] || other.own[axis]);
-        // The smaller divisor tells more blocks apart.
-        let quotient = std::array::from_fn(|axis| {
-            let both = [self.quotient[axis], other.quotient[axis]];
-            both.into_iter().flatten().min()
-        });
-        Self { own, quotient, unknown: self.unknown || other.unknown }
+        Self {
+            own: std::array::from_fn(|axis| self.own[axis] | other.own[axis]),
+            // The smaller divisor tells more blocks apart.
+            quotient: std::array::from_fn(|axis| self.quotient[axis].min(other.quotient[axis])),
+            unknown: self.unknown | other.unknown,
+        }
+    }
+
+    /// True where the index in this direction, or a quotient of it, takes part.
+    pub(super) fn goes_by(&self, axis: usize) -> bool {
+        self.own[axis] || self.quotient[axis] != NO_QUOTIENT
     }
 
     /// How many blocks of this grid have the same value, at least.
@@ -56,8 +71,8 @@ impl Place {
             let extent = f64::from(grid[axis].max(1));
             match (self.own[axis], self.quotient[axis]) {
                 (true, _) => 1.0,
-                (false, Some(bits)) => f64::from(1_u32 << bits.min(31)).min(extent),
-                (false, None) => extent,
+                (false, NO_QUOTIENT) => extent,
+                (false, bits) => f64::from(1_u32 << bits.min(31)).min(extent),
             }
         };
         (0..3).map(along).product()
@@ -65,12 +80,12 @@ impl Place {
 
     /// True where a quotient takes part, and the index itself does not.
     pub(super) fn has_quotient(&self) -> bool {
-        (0..3).any(|axis| !self.own[axis] && self.quotient[axis].is_some())
+        (0..3).any(|axis| !self.own[axis] && self.quotient[axis] != NO_QUOTIENT)
     }
 
     /// True where a quotient takes part whose divisor is not known, and the index itself does not.
     pub(super) fn by_unknown_quotient(&self) -> bool {
-        (0..3).any(|axis| !self.own[axis] && self.quotient[axis] == Some(0))
+        (0..3).any(|axis| !self.own[axis] && self.quotient[axis] == 0)
     }
 }
 
@@ -91,7 +106,7 @@ pub(super) fn places(listing: &Listing, grid: [u32; 3]) -> Option<Vec<Place>> {
         let place = &mut places[at];
         if let Some(axis) = quotients.axis_of(at).filter(|&axis| grid[axis] > 1) {
             let mut quotient = Place::default();
-            quotient.quotient[axis] = Some(quotients.bits_of(at));
+            quotient.quotient[axis] = quotients.bits_of(at);
             *place = place.and(&quotient);
         }
         for each in sass.uses(at).iter().filter(|each| !quotients.leaves_out(at, each)) {

@@ -17,7 +17,7 @@ use crate::sass::thresholds::ADDRESS_STEPS;
 struct Quotient {
     axis: usize,
     /// The binary logarithm of the divisor, 0 where it is not known.
-    bits: u32,
+    bits: u8,
     /// The register with the index, of which nothing but the quotient is left; `None` for a correction, whose condition leaves
     /// nothing of it either.
     index: Option<Slot>,
@@ -63,7 +63,7 @@ impl Quotients {
     }
 
     /// The binary logarithm of what it is divided by, 0 where that is not known.
-    pub(super) fn bits_of(&self, at: usize) -> u32 {
+    pub(super) fn bits_of(&self, at: usize) -> u8 {
         self.found.get(&at).map_or(0, |each| each.bits)
     }
 
@@ -185,7 +185,7 @@ fn divided(
     let operand = |place: usize| parsed.operands.get(place);
     let is_nothing =
         |place: usize| operand(place).is_some_and(|each| matches!(each.text, "RZ" | "URZ"));
-    let mut of_operand = |place: usize, bits: u32| {
+    let mut of_operand = |place: usize, bits: u8| {
         let slot = operand(place)?.slot()?;
         let data = |each: &&Use| each.slot == slot && each.role == Role::Data;
         let each = sass.uses(at).iter().find(data)?;
@@ -198,7 +198,7 @@ fn divided(
     match parsed.base() {
         "SHF" | "USHF" if parsed.has("R") && parsed.has("HI") && is_nothing(1) => {
             let bits = number::word(operand(2)?.text).filter(|bits| (1..32).contains(bits))?;
-            of_operand(3, bits)
+            of_operand(3, u8::try_from(bits).ok()?)
         }
         "IMAD" | "UIMAD" if parsed.has("HI") && is_nothing(3) => {
             of_operand(1, 0).or_else(|| of_operand(2, 0))

@@ -117,17 +117,27 @@ impl Sources {
     /// be the same everywhere; `None` where that takes too long to find out.
     #[must_use]
     pub fn values(&self, threads: u32, same: &Marks) -> Option<Vec<By>> {
-        let mut bits = vec![NOTHING; self.each.len()];
-        for _ in 0..LANE_STEPS.whole() {
-            let mut changed = false;
+        let count = self.each.len();
+        let mut bits = vec![NOTHING; count];
+        // What has changed since it was last looked at: all, at first.
+        let mut changed = Marks::of(count, |_| true);
+        for round in 0..LANE_STEPS.whole() {
+            let mut changes = Marks::new(count);
             for (at, source) in self.each.iter().enumerate().filter(|(at, _)| !same[*at]) {
+                let is_new = |by: &u32| changed[*by as usize] || changes[*by as usize];
+                if round > 0 && !source.makers.iter().any(is_new) {
+                    continue;
+                }
                 let now = source.result(&bits, threads);
-                changed |= now != bits[at];
-                bits[at] = now;
+                if now != bits[at] {
+                    changes.insert(at);
+                    bits[at] = now;
+                }
             }
-            if !changed {
+            if changes.are_none() {
                 return Some(bits.iter().map(all).collect());
             }
+            changed = changes;
         }
         None
     }

@@ -65,14 +65,21 @@ fn in_loop(
     let sass = listing.sass;
     let count = sass.entries.len();
     let all = members(listing, of);
+    let within = Marks::of(count, |at| all.binary_search(&at).is_ok());
+    let mut reaching = Reaching::new(sass);
+    let mut asks = |at: usize| {
+        let mut is_index = |each: &Use| {
+            let by: Vec<usize> = reaching.definitions(at, *each).map(|by| by as usize).collect();
+            !by.iter().any(|&by| within[by]) && by.iter().any(|&by| own[by] && !of_data[by])
+        };
+        sides(listing, at).iter().filter(|each| is_index(each)).count() == 1
+    };
     let asked: Vec<usize> = (all.iter().copied())
-        .filter(|&at| candidates[at] && sass.flow.innermost(at) == Some(of))
+        .filter(|&at| candidates[at] && sass.flow.innermost(at) == Some(of) && asks(at))
         .collect();
     if asked.is_empty() {
         return None;
     }
-    let within = Marks::of(count, |at| all.binary_search(&at).is_ok());
-    let mut reaching = Reaching::new(sass);
     let mut loads = Marks::new(count);
     for &at in &all {
         let is_entry = is_entry_load(listing, at, own, (block, grid));
@@ -83,15 +90,12 @@ fn in_loop(
     let of_entries = of_entries(listing, &mut reaching, &all, &within, &loads);
     let mut compares = Marks::new(count);
     for at in asked {
-        let (mut indices, mut loaded) = (0, 0);
-        for each in sides(listing, at) {
-            let by: Vec<usize> = reaching.definitions(at, each).map(|by| by as usize).collect();
-            let stays = !by.iter().any(|&by| within[by]);
-            let is_index = stays && by.iter().any(|&by| own[by] && !of_data[by]);
-            indices += usize::from(is_index);
-            loaded += usize::from(!stays && by.iter().all(|&by| of_entries[by]));
-        }
-        if (indices, loaded) == (1, 1) {
+        // The other side is an entry.
+        let mut is_entry = |each: &Use| {
+            let by: Vec<usize> = reaching.definitions(at, *each).map(|by| by as usize).collect();
+            by.iter().any(|&by| within[by]) && by.iter().all(|&by| of_entries[by])
+        };
+        if sides(listing, at).iter().filter(|each| is_entry(each)).count() == 1 {
             compares.insert(at);
         }
     }

@@ -81,6 +81,15 @@ impl RepeatedRows {
         if fetches.is_empty() || fetches.len() > MOST_DEFINITIONS.whole() {
             return None;
         }
+        let mut reaching = Reaching::new(sass);
+        let places: Vec<Place> =
+            fetches.iter().filter_map(|&at| Place::of(listing, &mut reaching, at)).collect();
+        let is_repeated =
+            |place: &Place| places.iter().any(|other| place.at != other.at && other.is_as(place));
+        let repeats = places.iter().any(is_repeated);
+        if shifts.is_empty() && !repeats {
+            return None;
+        }
         let count = sass.entries.len();
         let sources = Sources::new(listing, &sass.flow.loops[of]);
         let values = sources.values(threads, &Marks::new(count))?;
@@ -96,12 +105,7 @@ impl RepeatedRows {
                 Some(Row { at, group, depth, by: values[at] & !TURN })
             })
             .collect();
-        let mut reaching = Reaching::new(sass);
-        let places: Vec<Place> =
-            fetches.iter().filter_map(|&at| Place::of(listing, &mut reaching, at)).collect();
-        let is_repeated =
-            |place: &Place| places.iter().any(|other| place.at != other.at && other.is_as(place));
-        if rows.is_empty() && !places.iter().any(is_repeated) {
+        if rows.is_empty() && !repeats {
             return None;
         }
         let is_number = Marks::of(count, |at| rows.iter().any(|row| row.at == at));

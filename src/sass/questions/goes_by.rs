@@ -119,25 +119,25 @@ impl Sources {
     pub fn values(&self, threads: u32, same: &Marks) -> Option<Vec<By>> {
         let count = self.each.len();
         let mut bits = vec![NOTHING; count];
-        // What has changed since it was last looked at: all, at first.
-        let mut changed = Marks::of(count, |_| true);
+        // What the round before has changed: all, at first.
+        let mut before = Marks::of(count, |_| true);
         for round in 0..LANE_STEPS.whole() {
-            let mut changes = Marks::new(count);
+            let mut changed = Marks::new(count);
             for (at, source) in self.each.iter().enumerate().filter(|(at, _)| !same[*at]) {
-                let is_new = |by: &u32| changed[*by as usize] || changes[*by as usize];
+                let is_new = |by: &u32| before[*by as usize] || changed[*by as usize];
                 if round > 0 && !source.makers.iter().any(is_new) {
                     continue;
                 }
                 let now = source.result(&bits, threads);
                 if now != bits[at] {
-                    changes.insert(at);
+                    changed.insert(at);
                     bits[at] = now;
                 }
             }
-            if changes.are_none() {
+            if changed.are_none() {
                 return Some(bits.iter().map(all).collect());
             }
-            changed = changes;
+            before = changed;
         }
         None
     }

@@ -64,7 +64,7 @@ pub fn same_for_blocks(listing: &Listing, grid: [u32; 3]) -> Vec<RepeatedLoop> {
         if found.iter().any(|(outer, _)| each.lies_in(&flow.loops[*outer])) {
             continue;
         }
-        let place = members.iter().fold(Place::default(), |all, &at| all.and(&places[at]));
+        let place = members.iter().fold(Place::default(), |all, &at| all.and(places[at]));
         let blocks = place.alike(grid);
         let by_quotient = place.by_unknown_quotient() && is_apart(&flow.loops, of);
         if place.unknown || blocks <= 1.0 && !by_quotient || writes_what_it_reads(listing, &members)

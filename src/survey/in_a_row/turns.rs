@@ -169,7 +169,7 @@ mod tests {
         Row { launches, turn: 2, only_read: Vec::new() }
     }
 
-    fn rows(launches: u32, row: Row) -> HashMap<u32, Row> {
+    fn rows(launches: u32, row: &Row) -> HashMap<u32, Row> {
         (0..launches).map(|at| (at, row.clone())).collect()
     }
 
@@ -178,7 +178,7 @@ mod tests {
         // Images 0 and 1 by way of scratch 9 and weights 8 to results 2 and 3.
         let found =
             of([UNFOLD, PRODUCT], &[(0, &[0, 9]), (1, &[9, 8, 2]), (0, &[1, 9]), (1, &[9, 8, 3])]);
-        assert_eq!(found, rows(4, turns_of_two(2)));
+        assert_eq!(found, rows(4, &turns_of_two(2)));
     }
 
     #[test]

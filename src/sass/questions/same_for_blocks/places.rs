@@ -51,7 +51,7 @@ impl Place {
     const UNKNOWN: Self = Self { own: [false; 3], quotient: [NO_QUOTIENT; 3], unknown: true };
 
     /// What takes part in a value that is made of both.
-    pub(super) fn and(&self, other: &Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         Self {
             own: std::array::from_fn(|axis| self.own[axis] | other.own[axis]),
             // The smaller divisor tells more blocks apart.
@@ -61,12 +61,12 @@ impl Place {
     }
 
     /// True where the index in this direction, or a quotient of it, takes part.
-    pub(super) fn goes_by(&self, axis: usize) -> bool {
+    pub(super) fn goes_by(self, axis: usize) -> bool {
         self.own[axis] || self.quotient[axis] != NO_QUOTIENT
     }
 
     /// How many blocks of this grid have the same value, at least.
-    pub(super) fn alike(&self, grid: [u32; 3]) -> f64 {
+    pub(super) fn alike(self, grid: [u32; 3]) -> f64 {
         let along = |axis: usize| {
             let extent = f64::from(grid[axis].max(1));
             match (self.own[axis], self.quotient[axis]) {
@@ -79,12 +79,12 @@ impl Place {
     }
 
     /// True where a quotient takes part, and the index itself does not.
-    pub(super) fn has_quotient(&self) -> bool {
+    pub(super) fn has_quotient(self) -> bool {
         (0..3).any(|axis| !self.own[axis] && self.quotient[axis] != NO_QUOTIENT)
     }
 
     /// True where a quotient takes part whose divisor is not known, and the index itself does not.
-    pub(super) fn by_unknown_quotient(&self) -> bool {
+    pub(super) fn by_unknown_quotient(self) -> bool {
         (0..3).any(|axis| !self.own[axis] && self.quotient[axis] == 0)
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn places(listing: &Listing, grid: [u32; 3]) -> Option<Vec<Place>> {
         if let Some(axis) = quotients.axis_of(at).filter(|&axis| grid[axis] > 1) {
             let mut quotient = Place::default();
             quotient.quotient[axis] = quotients.bits_of(at);
-            *place = place.and(&quotient);
+            *place = place.and(quotient);
         }
         for each in sass.uses(at).iter().filter(|each| !quotients.leaves_out(at, each)) {
             let made_at = reaching.definitions(at, *each);
@@ -126,8 +126,7 @@ pub(super) fn places(listing: &Listing, grid: [u32; 3]) -> Option<Vec<Place>> {
         for &(at, end) in &ends {
             let makers = &made[start..end];
             start = end;
-            let place =
-                makers.iter().fold(places[at], |place, &by| place.and(&places[by as usize]));
+            let place = makers.iter().fold(places[at], |place, &by| place.and(places[by as usize]));
             has_grown |= place != places[at];
             places[at] = place;
             if place != Place::default()
@@ -187,7 +186,7 @@ fn part_ways(listing: &Listing, branch: usize, target: usize, places: &mut [Plac
     let place = places[branch];
     let mut has_grown = false;
     for at in between.filter(|&at| !sass.defs(at).is_empty()) {
-        let both = places[at].and(&place);
+        let both = places[at].and(place);
         has_grown |= both != places[at];
         places[at] = both;
     }

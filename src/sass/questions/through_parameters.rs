@@ -12,7 +12,7 @@ use crate::sass::parse::operands::Role;
 const POINTER_BYTES: u32 = 8;
 
 /// Bytes of a register.
-const WORD_BYTES: usize = 4;
+const WORD_BYTES: i64 = 4;
 
 /// What the constant bank begins with where a launch's parameters are.
 const BANK: &str = "c[0x0][";
@@ -120,7 +120,7 @@ fn words_read(text: &str) -> impl Iterator<Item = i64> {
     };
     let operands = text.split(BANK).skip(1).filter_map(|behind| behind.split(']').next());
     let places = operands.filter_map(number::signed);
-    places.flat_map(move |place| (place..place + bytes).step_by(WORD_BYTES))
+    places.flat_map(move |place| (0..bytes / WORD_BYTES).map(move |at| place + at * WORD_BYTES))
 }
 
 #[cfg(test)]

@@ -58,7 +58,9 @@ fn longest(launches: &[(u32, &Kernel)]) -> Option<(usize, usize)> {
 struct Use {
     /// The turn, counted from 0.
     turn: usize,
-    /// The first launch of the turn that is given the buffer may store to it.
+    /// The first launch of the turn that is given the buffer.
+    launch: u32,
+    /// That launch may store to it, and is not given it to read as well.
     begins_with_a_store: bool,
     /// Any may.
     is_stored: bool,
@@ -77,6 +79,13 @@ struct Uses {
     is_scratch: bool,
 }
 
+impl Use {
+    /// What begins with this launch.
+    fn new(turn: usize, launch: u32, reads: bool) -> Self {
+        Self { turn, launch, begins_with_a_store: !reads, is_stored: !reads, is_read_later: false }
+    }
+}
+
 impl Uses {
     fn new(latest: Use) -> Self {
         Self { latest, is_shared: false, is_stored: false, is_scratch: true }
@@ -89,15 +98,18 @@ impl Uses {
         self.is_scratch &= begins_with_a_store && is_read_later;
     }
 
-    fn add(&mut self, turn: usize, reads: bool) {
-        if self.latest.turn == turn {
-            self.latest.is_stored |= !reads;
-            self.latest.is_read_later |= reads;
-        } else {
+    fn add(&mut self, turn: usize, launch: u32, reads: bool) {
+        if self.latest.turn != turn {
             self.close();
             self.is_shared = true;
-            self.latest =
-                Use { turn, begins_with_a_store: !reads, is_stored: !reads, is_read_later: false };
+            self.latest = Use::new(turn, launch, reads);
+            return;
+        }
+        self.latest.is_stored |= !reads;
+        if self.latest.launch == launch {
+            self.latest.begins_with_a_store &= !reads;
+        } else {
+            self.latest.is_read_later |= reads;
         }
     }
 }
@@ -113,7 +125,7 @@ fn need_nothing_of_each_other(
 ) -> bool {
     let mut only_read: HashMap<(u32, u32), bool> = HashMap::new();
     let mut uses: HashMap<u64, Uses> = HashMap::new();
-    for (number, (_, kernel)) in launches.iter().enumerate() {
+    for (number, (at, kernel)) in launches.iter().enumerate() {
         let given = buffers.arguments_of(kernel).filter(|given| !given.is_empty());
         let Some(given) = given else { return false };
         for (argument, buffer) in given {
@@ -123,13 +135,9 @@ fn need_nothing_of_each_other(
                 only_reads(shape.map_or("", |shape| &shape.kernel), parameter as usize)
             });
             let turn = number / turn;
-            let first =
-                Use { turn, begins_with_a_store: !reads, is_stored: !reads, is_read_later: false };
-            let fresh = !uses.contains_key(&buffer.address);
-            let of_buffer = uses.entry(buffer.address).or_insert_with(|| Uses::new(first));
-            if !fresh {
-                of_buffer.add(turn, reads);
-            }
+            uses.entry(buffer.address)
+                .and_modify(|uses| uses.add(turn, *at, reads))
+                .or_insert_with(|| Uses::new(Use::new(turn, *at, reads)));
         }
     }
     let turns = launches.len() / turn;
@@ -198,6 +206,11 @@ mod tests {
             nothing,
             "a state that moves on, which has no input"
         );
+        // The first kernel adds to what it was given before.
+        let added = ("add(float*, float const*, float const*)", 17);
+        let running: &[(u32, &[u64])] =
+            &[(0, &[9, 9, 0]), (1, &[9, 8, 2]), (0, &[9, 9, 1]), (1, &[9, 8, 3])];
+        assert_eq!(of([added, PRODUCT], running), nothing, "a running sum");
         let unknown: &[(u32, &[u64])] = &[(0, &[]), (1, &[9, 8, 2]), (0, &[1, 9]), (1, &[9, 8, 3])];
         assert_eq!(of([UNFOLD, PRODUCT], unknown), nothing, "what nobody knows");
     }

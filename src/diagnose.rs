@@ -4,6 +4,7 @@
 //! ranked by what it would give now.
 
 mod bottleneck;
+mod checks;
 #[cfg(test)]
 mod constructed;
 mod handed_on;
@@ -24,7 +25,7 @@ use crate::evidence::{Draft, ModeledLaunch};
 use crate::finding::{Bound, Estimate, Finding, LEAST_GAIN, Skipped, Symptom};
 use crate::frame::Launch;
 use crate::model::{Effect, Model};
-use crate::rules::{self, Cure, Kind, RULES, Rule};
+use crate::rules::{self, Cure, Kind, Rule};
 use crate::term::Term;
 use crate::user_rules::{self, UserRule};
 
@@ -63,24 +64,7 @@ pub fn diagnose(launch: &Launch) -> Diagnosis {
 pub(crate) fn diagnose_with(launch: &Launch, added: &[UserRule]) -> Diagnosis {
     let model = Model::new(launch);
     let case = ModeledLaunch { profile: launch, model: &model };
-    let mut drafts: Vec<(&'static Rule, Draft)> = Vec::new();
-    let mut skipped = Vec::new();
-    for rule in RULES {
-        let missing = several::missing(rule, launch);
-        if missing.is_empty() {
-            drafts.extend((rule.check)(&case).map(|draft| (*rule, draft)));
-        } else {
-            skipped.push(Skipped { rule: rule.name.into(), missing });
-        }
-    }
-    for of_user in added.iter().filter(|rule| rule.is_about(launch)) {
-        let missing = of_user.missing(&case);
-        if missing.is_empty() {
-            drafts.extend(of_user.check(&case).map(|draft| (of_user.rule, draft)));
-        } else {
-            skipped.push(Skipped { rule: of_user.rule.name.into(), missing });
-        }
-    }
+    let (mut drafts, skipped) = checks::check_all(&case, added);
     drop_false_roofs(&mut drafts);
     let tells = bottleneck::tells(launch, &model);
     let is_unread = unread::is_unread(launch);

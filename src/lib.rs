@@ -127,6 +127,7 @@ pub mod report;
 pub mod rules;
 pub mod sass;
 pub mod settings;
+mod side_by_side;
 mod slurm;
 pub mod store;
 pub mod survey;

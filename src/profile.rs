@@ -22,6 +22,7 @@ use crate::export::csv::Pages;
 use crate::export::{Collected, Export};
 use crate::frame::{Frames, Launch};
 use crate::ladder::Ladder;
+use crate::side_by_side::{self, LONG_CODE};
 use crate::store::{Meta, Saved};
 use crate::timing::StepInfo;
 
@@ -207,11 +208,16 @@ fn diagnosed(
     let mut launches = Launch::all(frames)?;
     launches.iter_mut().for_each(prepare);
     settle(&mut launches);
-    let reports = launches.into_iter().map(|launch| {
-        said.note(&launch);
+    launches.iter().for_each(|launch| said.note(launch));
+    Ok(diagnose_all(launches))
+}
+
+/// Diagnoses launches, several at once where that saves time, in their order.
+fn diagnose_all(launches: Vec<Launch>) -> Vec<LaunchReport> {
+    let instructions: usize = launches.iter().map(|launch| launch.instructions.len()).sum();
+    side_by_side::map(launches, instructions >= LONG_CODE, |launch| {
         LaunchReport::new(&launch, diagnose(&launch))
-    });
-    Ok(reports.collect())
+    })
 }
 
 #[cfg(test)]

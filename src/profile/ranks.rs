@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, group, in_folder, program, read_files};
-use crate::diagnose::diagnose;
 use crate::document::{Document, LaunchReport, RankTime, RankedKernel, Ranks, SurveyedProgram};
 use crate::error::{Error, Result};
 use crate::frame::Launch;
@@ -197,10 +196,7 @@ impl RankedProfiles {
     fn launches(&self) -> Result<Vec<OfRank>> {
         let mut all = Vec::new();
         for (rank, profile) in &self.profiles {
-            let launches: Vec<LaunchReport> = Launch::all(&profile.frames)?
-                .into_iter()
-                .map(|launch| LaunchReport::new(&launch, diagnose(&launch)))
-                .collect();
+            let launches = super::diagnose_all(Launch::all(&profile.frames)?);
             let groups = match &self.surveyed {
                 Some(surveyed) => surveyed.groups_of(&launches),
                 None => vec![None; launches.len()],

@@ -13,7 +13,6 @@ pub mod manifest;
 mod mend;
 #[cfg(test)]
 mod memory_tests;
-pub mod nearest;
 pub mod overrides;
 mod planner;
 pub mod rule_names;
@@ -40,6 +39,7 @@ pub use step::{NamedSize, Step, Variant};
 pub use tuning::Tuning;
 
 use crate::error::{Error, Result};
+use crate::text::nearest;
 use manifest::{Manifest, Origin};
 
 /// A ladder that has been read and checked; its expressions wait for a problem size.

@@ -2,6 +2,7 @@
 
 pub(crate) mod ascii;
 pub(crate) mod layout;
+pub(crate) mod nearest;
 
 use std::collections::BTreeMap;
 

@@ -16,10 +16,10 @@ use toml::Spanned;
 
 use super::expression::{Expression, RESERVED};
 use super::manifest::{DeclaredSize, Formula, Manifest, Origin, Sizes};
-use super::nearest::hint;
 use super::{Ladder, NamedSize, mend};
 use crate::error::{Error, Result};
 use crate::plan::Source;
+use crate::text::nearest::hint;
 use crate::text::printable;
 
 /// Reads a `.cu` file of the ladder by its name in the manifest.

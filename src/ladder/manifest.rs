@@ -17,9 +17,9 @@ pub(super) use program::{AnswerCheck, OutputTime};
 
 use super::expression::Expression;
 use super::flag::Flag;
-use super::nearest::nearest;
 use crate::error::{Error, Result};
 use crate::plan::{DType, Fill, Role, VariantKind};
+use crate::text::nearest::nearest;
 
 /// The file's name in a ladder's directory.
 pub const FILE: &str = "ladder.toml";

@@ -7,8 +7,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::manifest::{Manifest, Origin};
-use super::nearest::nearest;
 use crate::error::Error;
+use crate::text::nearest::nearest;
 
 /// Mistakes of form at most: what has more is no manifest.
 const MOST_MISTAKES: usize = 100;

@@ -12,7 +12,6 @@ pub(super) use program::program_plan;
 
 use super::expression::Values;
 use super::manifest::Formula;
-use super::nearest::hint;
 use super::overrides::Overrides;
 use super::tuning::Tuning;
 use super::{Ladder, Step, Variant};
@@ -20,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::plan;
 use crate::plan::{Buffer, Check, Fill, IS_REFERENCE, Place, Plan, Source};
 use crate::problem::catalogue;
+use crate::text::nearest::hint;
 use crate::text::printable;
 
 /// The problem size of a step with the user's overrides.

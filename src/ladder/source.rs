@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 use include_dir::{Dir, File, include_dir};
 
 use super::manifest::{FILE, Origin};
-use super::{Ladder, check, nearest};
+use super::{Ladder, check};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::plan::Source;
+use crate::text::nearest;
 
 /// The ladder that a bare step's name belongs to.
 pub const DEFAULT: &str = "ado";

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::manifest::{self, Published};
-use super::nearest;
 use super::overrides::Overrides;
 use crate::captured::Replay;
 use crate::error::{Error, Result};
 use crate::plan::{Source, VariantKind};
+use crate::text::nearest;
 
 /// A step of a ladder.
 #[derive(Debug, Clone)]

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::nearest::hint;
 use super::{Ladder, Overrides, Step};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::text::nearest::hint;
 use crate::text::{hex, printable};
 
 /// Settings of a step beside its size. The default changes nothing.

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::export::csv::pages;
 use crate::export::report;
 use crate::files;
+use crate::text::nearest::nearest_path;
 
 /// The files of one profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -228,10 +229,13 @@ pub(super) fn large_report(path: &Path, most: u64) -> Option<(File, u64)> {
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     let bytes = files::read(path, MOST_BYTES).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::input(
-            path,
-            "there is no such file; name a step, an .ncu-rep, ncu's CSV exports or a saved profile",
-        ),
+        std::io::ErrorKind::NotFound => {
+            let meant = match nearest_path(path) {
+                Some(meant) => format!("did you mean {}?", meant.display()),
+                None => "name a step, an .ncu-rep, ncu's CSV exports or a saved profile".to_owned(),
+            };
+            Error::input(path, format!("there is no such file; {meant}"))
+        }
         _ => Error::io(path, "read", &e),
     })?;
     if bytes.is_empty() {

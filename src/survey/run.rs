@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::ncu::process::{Ended, Limits, Stderr, not_in_path, stream};
 use crate::ncu::{NcuCommand, keep_end, watcher};
 use crate::text;
+use crate::text::nearest::path_hint;
 
 /// Why there is nothing in a survey that no process wrote to.
 pub(crate) const NO_CUDA: &str =
@@ -100,7 +101,8 @@ pub(crate) fn run_until(program: &Program<'_>, limits: Limits<'_>) -> Result<Sur
 pub(crate) fn refuse_missing(program: &Program<'_>) -> Result<()> {
     // As ncu has it: a path is tried as it stands, a bare name in PATH.
     if program.program.components().count() > 1 && !program.program.exists() {
-        let text = format!("{} does not exist or can't be run", program.program.display());
+        let (path, meant) = (program.program.display(), path_hint(program.program));
+        let text = format!("{path} does not exist or can't be run{meant}");
         return Err(Error::Usage(text));
     }
     if program.program.components().count() == 1 && !is_in_path(program) {

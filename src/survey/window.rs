@@ -16,6 +16,7 @@ use super::run::{self, Surveyed};
 use super::{Process, cupti, library};
 use crate::error::{Error, Result};
 use crate::ncu::watcher;
+use crate::text::nearest::path_hint;
 
 /// Where a process that waits looks for requests.
 const VARIABLE: &str = "ADOPROF_SURVEY_WAIT";
@@ -40,7 +41,8 @@ const LOOKS_EVERY: Duration = Duration::from_millis(50);
 /// it; those of [`library::deploy`].
 pub fn environment(program: &Path) -> Result<Vec<(OsString, OsString)>> {
     if cupti::in_path(program).is_none() {
-        let text = format!("{} does not exist or can't be run", program.display());
+        let (path, meant) = (program.display(), path_hint(program));
+        let text = format!("{path} does not exist or can't be run{meant}");
         return Err(Error::Usage(text));
     }
     let folder = requests()?;

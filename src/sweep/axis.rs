@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::ladder::nearest::hint;
 use crate::ladder::overrides::value_of;
 use crate::ladder::{Ladder, Overrides, Step, Tuning};
+use crate::text::nearest::hint;
 use crate::text::printable;
 
 /// The value that leaves everything as the manifest and the compiler have it.

@@ -1,5 +1,7 @@
 //! "Did you mean …?" for names that a user typed.
 
+use std::path::{Path, PathBuf};
+
 use strsim::osa_distance;
 
 use crate::text::listed;
@@ -10,7 +12,10 @@ use crate::text::listed;
 /// swapped with a neighbour; case does not count. Of equally close ones the nearest number is meant: `v9` is rather
 /// `v6` than `v1`.
 #[must_use]
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let limit = (word.chars().count() / 3).max(1);
     candidates
@@ -33,9 +38,37 @@ fn steps_between(one: &str, other: &str) -> u64 {
     }
 }
 
+/// The path that a mistyped one most likely stands for: of its first part that does not exist, the nearest name beside it,
+/// and what follows as it stands. `None` where no such path exists.
+#[must_use]
+pub(crate) fn nearest_path(path: &Path) -> Option<PathBuf> {
+    let missing = path.ancestors().take_while(|part| !part.exists()).last()?;
+    let folder = missing.parent()?;
+    let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names: Vec<String> = std::fs::read_dir(beside)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let word = missing.file_name()?.to_str()?;
+    let name = nearest(word, names.iter().map(String::as_str))?;
+    let rest = path.strip_prefix(missing).ok()?;
+    // Joining nothing would end the path in a slash.
+    let meant =
+        if rest.as_os_str().is_empty() { folder.join(name) } else { folder.join(name).join(rest) };
+    meant.exists().then_some(meant)
+}
+
+/// A sentence's end for a path that does not exist: `; did you mean …?`, or nothing.
+#[must_use]
+pub(crate) fn path_hint(path: &Path) -> String {
+    nearest_path(path)
+        .map(|meant| format!("; did you mean {}?", meant.display()))
+        .unwrap_or_default()
+}
+
 /// A sentence's end: `; did you mean …?`, or the whole list where nothing is close.
 #[must_use]
-pub fn hint(word: &str, candidates: &[&str]) -> String {
+pub(crate) fn hint(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(candidate) => {
             format!("; did you mean `{candidate}`? (There are: {})", list(candidates))
@@ -70,6 +103,19 @@ mod tests {
         assert_eq!(nearest("V3", names), Some("v2"));
         assert_eq!(nearest("w2", names), Some("v2"), "fewer letters that differ come first");
         assert_eq!(nearest("v", names), Some("v1"));
+    }
+
+    #[test]
+    fn a_path_is_mended_where_its_first_missing_part_is_mistyped() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        std::fs::create_dir(at("reports")).unwrap();
+        std::fs::write(at("reports/step.ncu-rep"), "").unwrap();
+        assert_eq!(nearest_path(&at("reports/setp.ncu-rep")), Some(at("reports/step.ncu-rep")));
+        assert_eq!(nearest_path(&at("report/step.ncu-rep")), Some(at("reports/step.ncu-rep")));
+        assert_eq!(nearest_path(&at("report/other.csv")), None, "that is not there either");
+        assert_eq!(nearest_path(&at("elsewhere")), None);
+        assert_eq!(path_hint(&at("elsewhere")), "");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::Checker;
 use crate::error::Result;
 use crate::ladder::manifest::{self, Argument, Sizes, Texture};
-use crate::ladder::nearest::hint;
+use crate::text::nearest::hint;
 use crate::text::printable;
 
 impl Checker<'_> {

@@ -5,10 +5,10 @@ use toml::Spanned;
 use super::Checker;
 use crate::error::Result;
 use crate::ladder::manifest::Buffer;
-use crate::ladder::nearest::hint;
 use crate::plan::{DType, Fill, Role};
 use crate::problem::catalogue;
 use crate::problem::precision::Range;
+use crate::text::nearest::hint;
 use crate::text::printable;
 
 impl Checker<'_> {

@@ -2,8 +2,8 @@
 
 use super::Checker;
 use crate::error::Result;
-use crate::ladder::nearest::hint;
 use crate::problem::routine;
+use crate::text::nearest::hint;
 use crate::text::printable;
 
 impl Checker<'_> {

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::ladder::Step;
 use crate::ladder::flag::Flag;
 use crate::ladder::manifest::{self, Argument, DeclaredLaunch, Sizes};
-use crate::ladder::nearest::{hint, nearest};
 use crate::ladder::rule_names::{RULE_NAMES, known_rule};
 use crate::plan::{Role, Source};
+use crate::text::nearest::{hint, nearest};
 use crate::text::printable;
 
 impl Checker<'_> {

@@ -19,9 +19,10 @@ pub use table::CATALOGUE;
 pub enum Better {
     /// Less is better: time, excess sectors, stalls.
     Lower,
-    /// More is better: issue rate, hit rate, lanes at work.
+    /// More is better: occupancy, lanes at work, bytes used of a sector.
     Higher,
-    /// Neither: a description of the launch, or a utilization, which is good or bad by its cause.
+    /// Neither: a description of the launch, or a utilization or hit rate, which is good or bad by its cause. Where a
+    /// kernel no longer loads what it already has, its hit rate falls with its time.
     Neither,
 }
 

@@ -76,13 +76,13 @@ pub const CATALOGUE: &[Metric] = &[
     metric("nvltx__bytes_data_user.sum", "byte", "bytes sent over NVLink", Lower, ("Nvlink", ""), &[]),
     metric("nvlrx__bytes.avg.pct_of_peak_sustained_elapsed", "%", "NVLink busy receiving", Neither, ("Nvlink", ""), &[]),
     metric("nvltx__bytes.avg.pct_of_peak_sustained_elapsed", "%", "NVLink busy sending", Neither, ("Nvlink", ""), &[]),
-    metric("lts__t_sector_hit_rate.pct", "%", "L2 hit rate", Higher, ("MemoryWorkloadAnalysis", "L2 Hit Rate"), &[]),
+    metric("lts__t_sector_hit_rate.pct", "%", "L2 hit rate", Neither, ("MemoryWorkloadAnalysis", "L2 Hit Rate"), &[]),
     // L1.
     metric("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", "%", "L1 data pipe busy", Neither, ("SpeedOfLight", ""), &[]),
     metric("l1tex__data_pipe_lsu_wavefronts.sum", "wavefront", "L1 data pipe wavefronts", Lower, ("", ""), &[]),
     metric("l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed", "%", "LSU requests", Neither, ("SpeedOfLight", ""), &[]),
     metric("l1tex__lsu_writeback_active.avg.pct_of_peak_sustained_elapsed", "%", "L1 write-back busy", Neither, ("SpeedOfLight", ""), &[]),
-    metric("l1tex__t_sector_hit_rate.pct", "%", "L1 hit rate", Higher, ("MemoryWorkloadAnalysis", "L1/TEX Hit Rate"), &[]),
+    metric("l1tex__t_sector_hit_rate.pct", "%", "L1 hit rate", Neither, ("MemoryWorkloadAnalysis", "L1/TEX Hit Rate"), &[]),
     metric("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", "global load requests", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "global load sectors", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
     metric("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", "global store requests", Lower, ("MemoryWorkloadAnalysis_Tables", ""), &[]),
@@ -123,7 +123,7 @@ pub const CATALOGUE: &[Metric] = &[
     metric("memory_l1_wavefronts_shared_ideal", "wavefront", "shared wavefronts needed without conflicts", Neither, ("SourceCounters", ""), &[]),
     metric("sass__inst_executed_register_spilling", "inst", "instructions that spill registers", Lower, ("SourceCounters", ""), &[]),
     // Schedulers.
-    metric("smsp__issue_active.avg.pct_of_peak_sustained_active", "%", "issue slots used", Higher, ("SchedulerStats", "One or More Eligible"), &[ratio("smsp__issue_active.avg.per_cycle_active")]),
+    metric("smsp__issue_active.avg.pct_of_peak_sustained_active", "%", "issue slots used", Neither, ("SchedulerStats", "One or More Eligible"), &[ratio("smsp__issue_active.avg.per_cycle_active")]),
     metric("smsp__issue_inst0.avg.pct_of_peak_sustained_active", "%", "cycles without an eligible warp", Lower, ("SchedulerStats", "No Eligible"), &[]),
     metric("smsp__warps_active.avg.per_cycle_active", "warp", "active warps per scheduler", Higher, ("SchedulerStats", "Active Warps Per Scheduler"), &[]),
     metric("smsp__warps_eligible.avg.per_cycle_active", "warp", "eligible warps per scheduler", Higher, ("SchedulerStats", "Eligible Warps Per Scheduler"), &[]),
@@ -136,7 +136,7 @@ pub const CATALOGUE: &[Metric] = &[
     metric("smsp__inst_executed.sum", "inst", "instructions executed", Lower, ("InstructionStats", "Executed Instructions"), &[same("inst_executed")]),
     metric("smsp__inst_executed.avg", "inst", "instructions executed per scheduler", Lower, ("InstructionStats", "Avg. Executed Instructions Per Scheduler"), &[]),
     metric("smsp__inst_issued.sum", "inst", "instructions issued", Lower, ("InstructionStats", "Issued Instructions"), &[]),
-    metric("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "instructions per cycle and SM", Higher, ("ComputeWorkloadAnalysis", "Executed Ipc Active"), &[]),
+    metric("sm__inst_executed.avg.per_cycle_active", "inst/cycle", "instructions per cycle and SM", Neither, ("ComputeWorkloadAnalysis", "Executed Ipc Active"), &[]),
     // Pipes.
     metric("sm__issue_active.avg.pct_of_peak_sustained_elapsed", "%", "issue slots busy", Neither, ("SpeedOfLight", ""), &[same("sm__inst_issued.avg.pct_of_peak_sustained_elapsed")]),
     metric("sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed", "%", "SM busy", Neither, ("ComputeWorkloadAnalysis", "SM Busy"), &[]),

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::frame::Launch;
 use crate::rules;
 
-/// Adds to each hint for a kernel of Triton what the change is there.
+/// Begins each hint for a kernel of Triton with what the change is there.
 pub(super) fn translate(launch: &Launch, findings: &mut [Finding]) {
     if !is_of_triton(launch) {
         return;
@@ -13,8 +13,7 @@ pub(super) fn translate(launch: &Launch, findings: &mut [Finding]) {
     for finding in findings {
         let change = rules::find(&finding.rule).map_or("", |rule| rule.in_triton);
         if !change.is_empty() {
-            finding.hint.push_str(" In Triton: ");
-            finding.hint.push_str(change);
+            finding.hint = format!("In Triton: {change} In terms of CUDA: {}", finding.hint);
         }
     }
 }

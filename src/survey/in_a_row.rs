@@ -1,6 +1,7 @@
 //! Launches of one kernel that follow one another, each with memory of its own: one launch could do the work of all. So could
-//! one of each kernel where several are launched in turn.
+//! one of each kernel where several are launched in turn, and one of each step where chains of launches are independent.
 
+mod chains;
 mod turns;
 
 use std::collections::{BTreeSet, HashMap};
@@ -27,6 +28,11 @@ pub struct Row {
 impl Row {
     /// A launch that has no other beside it.
     pub const ALONE: Self = Self { launches: 1, turn: 1, only_read: Vec::new() };
+
+    /// True where it asks for less than another of as many launches: nothing that code must confirm, shorter turns.
+    fn is_surer(&self, other: &Self) -> bool {
+        (self.only_read.len(), self.turn) < (other.only_read.len(), other.turn)
+    }
 }
 
 /// The row that launches are in, for each of some groups: of the group's launches, half are among so many or more. Alone where
@@ -57,6 +63,9 @@ pub fn of_process(process: &Process) -> HashMap<u32, Row> {
     let shape = |launch: &Option<(u32, &Kernel)>| launch.map(|(_, kernel)| kernel.shape);
     let buffers = Buffers::new(process);
     let mut found = turns::of_process(process, &order, &buffers);
+    for (at, chained) in chains::of_process(process, &order, &buffers) {
+        keep_longest(&mut found, at, chained);
+    }
     let rows = order.chunk_by(|(stream, _, launch), (next_stream, _, next)| {
         stream == next_stream && launch.is_some() && shape(launch) == shape(next)
     });
@@ -68,11 +77,18 @@ pub fn of_process(process: &Process) -> HashMap<u32, Row> {
         let Some(only_read) = shared(process, &buffers, &row) else { continue };
         let of_one_kernel = Row { launches: row.len() as u64, turn: 1, only_read };
         for (at, _) in row {
-            let best = found.entry(at).or_insert(Row::ALONE);
-            *best = of_one_kernel.clone().max(std::mem::replace(best, Row::ALONE));
+            keep_longest(&mut found, at, of_one_kernel.clone());
         }
     }
     found
+}
+
+/// Notes that a launch is in a row, unless a longer one is known.
+fn keep_longest(found: &mut HashMap<u32, Row>, at: u32, row: Row) {
+    let best = found.entry(at).or_insert(Row::ALONE);
+    if row.launches > best.launches || (row.launches == best.launches && row.is_surer(best)) {
+        *best = row;
+    }
 }
 
 /// Where the pointers stand among the bytes of a launch's parameters that several launches of one kernel were given, but for those of
@@ -126,10 +142,9 @@ mod tests {
     fn launches_with_memory_of_their_own_are_in_a_row() {
         assert_eq!(of(&[(0, &[0, 1]), (0, &[2, 3]), (0, &[4, 5])]), 3);
         let apart = of(&[(0, &[0, 1]), (1, &[9]), (0, &[2, 3]), (1, &[9]), (0, &[4, 5])]);
-        assert_eq!(
-            apart, 1,
-            "another kernel comes between, and works on the same memory each time"
-        );
+        assert_eq!(apart, 3, "another kernel that comes between works on other memory");
+        let tied = of(&[(0, &[0, 9]), (1, &[9]), (0, &[2, 9]), (1, &[9]), (0, &[4, 9])]);
+        assert_eq!(tied, 1, "it works on what all of them are given");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod alike;
 pub mod arrays;
 pub mod assertions;
+pub mod base_pointers;
 pub mod bystanders;
 pub mod chain;
 pub mod chains_apart;

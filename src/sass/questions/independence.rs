@@ -15,7 +15,7 @@ mod dealt;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use crate::hardware::REGISTER_BYTES;
@@ -32,7 +32,7 @@ use crate::sass::questions::grid_stride::steps_by_grid;
 use crate::sass::questions::made_of_data::made_of_data;
 use crate::sass::questions::{queue, statements};
 use crate::sass::thresholds::{ENOUGH_SAMPLES, FEW_TURNS, LONG_SUM};
-use carried::parts;
+use carried::{Place, parts};
 use dealt::{Among, dealt};
 
 pub use dealt::Shape;
@@ -62,6 +62,8 @@ pub enum Results {
     Appended,
     /// Each turn stores its own, made of what the turns before it handed on: a window, a running sum.
     HandedOn,
+    /// Each turn stores its own, which the next step of the loop around needs: lanes share the turns, and meet after each step.
+    OfStep,
     /// The turns make sums, which are added up.
     Summed,
     /// Each turn also scales the sums so far, as a softmax on the way does.
@@ -120,6 +122,8 @@ pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Sh
     let mut turning = false;
     let mut reaching = Reaching::new(listing.sass);
     let mut open: Vec<usize> = outermost(listing, None);
+    // Loops whose turns are the work of one step of a loop around them, of which each step needs the one before it.
+    let mut steps: BTreeSet<usize> = BTreeSet::new();
     while let Some(at) = open.pop() {
         let each = &flow.loops[at];
         // What a loop calls belongs to that loop, loops in there included.
@@ -131,7 +135,11 @@ pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Sh
         let repeats = on_average >= FEW_TURNS.value;
         let of_loop = if repeats { on_average * times } else { on_average };
         if of_loop < FEW_TURNS.value {
-            open.extend(outermost(listing, Some(at)));
+            let inner = outermost(listing, Some(at));
+            if steps.contains(&at) {
+                steps.extend(inner.iter().copied());
+            }
+            open.extend(inner);
             continue;
         }
         turning = true;
@@ -139,7 +147,18 @@ pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Sh
             (What::Queue(fetch), Results::Apart)
         } else {
             let Some((results, least_turns)) = results(listing, &mut reaching, each, of) else {
+                // Lanes can still share the turns of a loop within, step by step.
+                let inner = outermost(listing, Some(at));
+                steps.extend(inner.iter().copied());
+                open.extend(inner);
                 continue;
+            };
+            let is_step = steps.contains(&at);
+            let results = match results {
+                // Where threads meet after each step, that costs as much as adding up.
+                Results::Apart if is_step && of_loop >= LONG_SUM.value => Results::OfStep,
+                _ if is_step => continue,
+                results => results,
             };
             if of_loop < least_turns {
                 continue;
@@ -194,7 +213,7 @@ fn results(
             Among::Blocks => (Results::OfBlocks, FEW_TURNS.value),
         });
     };
-    let stores = stores_each_turn(listing, of) && !adds_to_memory(listing, of);
+    let stores = stores_each_turn(listing, of) && !adds_to_memory(listing, reaching, of);
     let results = match (parts.are_scaled || parts.appends, stores, parts.carries) {
         (true, ..) if parts.are_scaled => Results::Scaled,
         (true, ..) => Results::Appended,
@@ -261,17 +280,19 @@ fn stores_each_turn(listing: &Listing, of: &Loop) -> bool {
 
 /// True where all that turns of a loop store is added to what lies there, at addresses that are looked up: several turns may add to
 /// one value.
-fn adds_to_memory(listing: &Listing, of: &Loop) -> bool {
+fn adds_to_memory(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> bool {
     let flow = &listing.sass.flow;
     let is = |at: usize, family: fn(Space) -> Family| {
         let spaces = [Space::Global, Space::Generic];
         spaces.map(family).contains(&listing.sass.entries[at].family) && listing.executed(at) > 0.0
     };
-    let loads: Vec<usize> = flow.places(of).filter(|&at| is(at, Family::Load)).collect();
-    let stores = flow.places(of).filter(|&at| is(at, Family::Store));
-    let added_to = |at: usize| {
-        let place = address(listing.text(at))?;
-        loads.iter().copied().find(|&load| load < at && address(listing.text(load)) == Some(place))
+    let mut place = |at: usize| (at, Place::of(listing, reaching, at));
+    let loads: Vec<(usize, Place)> =
+        flow.places(of).filter(|&at| is(at, Family::Load)).map(&mut place).collect();
+    let stores = flow.places(of).filter(|&at| is(at, Family::Store)).map(&mut place);
+    let added_to = |(at, place): (usize, Place)| {
+        let same = loads.iter().find(|(load, read)| *load < at && *read == place);
+        same.map(|(load, _)| *load)
     };
     let added_to: Option<Vec<usize>> = stores.map(added_to).collect();
     added_to.is_some_and(|loads| {
@@ -326,11 +347,6 @@ fn elements_per_turn(listing: &Listing, of: usize) -> f64 {
 /// The register of an access's address, without what is added to it.
 fn base(text: &str) -> Option<&str> {
     without_offset(text.rsplit_once('[')?.1).map(|(base, _)| base)
-}
-
-/// An access's address: its register, and what is added to it.
-fn address(text: &str) -> Option<&str> {
-    Some(text.rsplit_once('[')?.1.split_once(']')?.0)
 }
 
 /// True where a turn of a loop needs another's values, but a sum's.

@@ -58,6 +58,12 @@ pub(super) fn hint(
              go on. That makes 32 times as many threads.",
             which_loop(work, locations),
         ),
+        Some(What::Turns(_)) if of(Results::OfStep) => format!(
+            "Give each item to a warp or a block: its threads take an iteration each of {}, and meet at __syncwarp or __syncthreads \
+             before the next step of the loop around it, which needs what this one stores. What they hand on fits in shared memory \
+             more often than not.",
+            which_loop(work, locations),
+        ),
         Some(What::Turns(_)) if of(Results::OfThreads) => format!(
             "{launch}: the threads of a block share the iterations of {} already; divide them among blocks as well \
              (add blockIdx.x times the step to the first index, and multiply the step by gridDim.x). Let each block write what \
@@ -88,7 +94,7 @@ pub(super) fn hint(
                 Results::HandedOn | Results::Appended =>
                     ". Each iteration stores its own result, but goes on from values that earlier ones handed on (a \
                      window, a running sum): let each part first work out those that it begins with",
-                Results::Apart =>
+                Results::Apart | Results::OfStep =>
                     ". Each iteration stores its own results, so that nothing is left to combine",
             }
         ),
@@ -170,5 +176,7 @@ mod tests {
         assert!(said(Results::OfThreads).contains("divide them among blocks as well"));
         assert!(said(Results::OfBlocks).contains("let more of them take part"));
         assert!(said(Results::Summed).contains("combine their sums by atomics"));
+        let steps = said(Results::OfStep);
+        assert!(steps.starts_with("Give each item to a warp or a block: its threads"), "{steps}");
     }
 }

@@ -15,7 +15,11 @@ use crate::sass::parse::operands::Role;
 use crate::sass::thresholds::{FEW_TURNS, LONG_SUM};
 use best::Bests;
 use called::hands_on_through_calls;
-use memory::{carried_in_memory, carried_locally, ends_in_sums, reads_shared_before_writing};
+pub(super) use memory::Place;
+use memory::{
+    carried_in_memory, carried_locally, ends_in_sums, may_read_what_turns_stored,
+    reads_shared_before_writing,
+};
 use walk::{Carried, Places, Walk, Way, is_data};
 
 /// How the parts of a loop that is shared out come together again.
@@ -40,6 +44,9 @@ pub(super) fn parts(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> Op
     let mut keeps_largest = false;
     if !can_join && reads_shared_before_writing(listing, of) || hands_on_through_calls(listing, of)
     {
+        return None;
+    }
+    if may_read_what_turns_stored(listing, of) {
         return None;
     }
     let mut least = FEW_TURNS.value;

@@ -9,6 +9,7 @@ use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
+use crate::sass::questions::base_pointers::base_pointers;
 use crate::sass::questions::memory_state;
 use crate::sass::thresholds::MOST_FOLLOWED;
 
@@ -29,6 +30,59 @@ pub(super) fn carried_in_memory(
         loads: state.loads,
     });
     carried.collect()
+}
+
+/// True where turns of a loop around another one may load what earlier turns stored, as the steps of a recurrence over an array do:
+/// some load starts from the same parameter as some store, and no store goes just where it does. Loops that change elements in place
+/// go there. What an innermost loop hands on is seen by how its addresses move.
+pub(super) fn may_read_what_turns_stored(listing: &Listing, of: &Loop) -> bool {
+    let sass = listing.sass;
+    let is_around_another = sass.flow.loops.iter().any(|each| {
+        each.head != of.head
+            && sass.flow.is_in(of, each.head)
+            && each.blocks.len() < of.blocks.len()
+    });
+    let of_family = |family| {
+        let happens = |&at: &usize| sass.entries[at].family == family && listing.executed(at) > 0.0;
+        sass.flow.places(of).filter(happens).collect::<Vec<usize>>()
+    };
+    let stores = of_family(Family::Store(Space::Global));
+    if !is_around_another || stores.is_empty() {
+        return false;
+    }
+    let reaching = &mut Reaching::with_guards(sass);
+    let stored: Vec<Place> = stores.iter().map(|&at| Place::of(listing, reaching, at)).collect();
+    let mut loads = of_family(Family::Load(Space::Global));
+    loads.retain(|&at| {
+        let place = Place::of(listing, reaching, at);
+        let moves = place.makers.iter().any(|&maker| sass.flow.is_in(of, maker as usize));
+        moves && !stored.contains(&place)
+    });
+    let mut bases = |at: usize| base_pointers(listing, reaching, at);
+    let arrays: BTreeSet<i64> = stores.into_iter().flat_map(&mut bases).collect();
+    loads.into_iter().any(|at| !bases(at).is_disjoint(&arrays))
+}
+
+/// Where an access goes: its address as the code has it, and what makes the registers in it.
+#[derive(PartialEq)]
+pub(in crate::sass::questions::independence) struct Place<'a> {
+    text: &'a str,
+    makers: BTreeSet<u32>,
+}
+
+impl<'a> Place<'a> {
+    /// Of one access.
+    pub(in crate::sass::questions::independence) fn of(
+        listing: &'a Listing,
+        reaching: &mut Reaching,
+        access: usize,
+    ) -> Self {
+        let text = listing.text(access).rsplit_once('[').unwrap_or_default().1;
+        let addresses = listing.sass.uses(access).iter();
+        let addresses = addresses.filter(|each| each.role == Role::Address);
+        let makers = addresses.flat_map(|each| Vec::from_iter(reaching.definitions(access, *each)));
+        Self { text: text.split(']').next().unwrap_or_default(), makers: makers.collect() }
+    }
 }
 
 /// True for a loop of such instructions that stores nothing on the way: what it leaves are its sums. Those of products on the

@@ -84,3 +84,32 @@ fn steps_over_an_array_that_change_it_in_place_need_one_another() {
     let apart = share("STG.E desc[UR4][R16.64], R5");
     assert!((apart - 8000.0 / 8020.0).abs() < 1e-12, "another array: {apart}");
 }
+
+#[test]
+fn steps_of_a_recurrence_over_an_array_leave_their_elements_to_lanes() {
+    // Each of 40 steps makes a row of 40 elements out of the row before it, which lies in this array.
+    let of = |rows: &'static str| {
+        let code = [
+            ("LDC.64 R2, c[0x0][0x210]", 10.0),
+            ("IADD3 R14, R14, R15, RZ", 400.0), // 0x110
+            ("MOV R9, RZ", 400.0),
+            ("IMAD.WIDE R6, R14, 0x4, R2", 16000.0), // 0x130
+            (rows, 16000.0),
+            ("IMAD.WIDE R10, R16, 0x4, R4", 16000.0),
+            ("LDG.E R8, desc[UR4][R10.64]", 16000.0),
+            ("FADD R8, R8, R8", 16000.0),
+            ("STG.E desc[UR4][R6.64], R8", 16000.0),
+            ("IADD3 R9, R9, 0x1, RZ", 16000.0),
+            ("IADD3 R16, R14, R9, RZ", 16000.0),
+            ("ISETP.NE.AND P0, PT, R9, R12, PT", 16000.0),
+            ("@P0 BRA 0x130", 16000.0),
+            ("ISETP.NE.AND P0, PT, R14, R13, PT", 400.0),
+            ("@P0 BRA 0x110", 400.0),
+            ("EXIT", 10.0),
+        ];
+        let found = shareable(&launch(&code).listing().unwrap(), Shape::default()).unwrap();
+        (found.turns.round(), found.results)
+    };
+    assert_eq!(of("LDC.64 R4, c[0x0][0x210]"), (40.0, Results::OfStep), "the array of the results");
+    assert_eq!(of("LDC.64 R4, c[0x0][0x218]"), (40.0, Results::Apart), "another one");
+}

@@ -34,12 +34,15 @@ pub(super) struct Scattered {
 /// the same address again and again, and where nothing counted the sectors.
 pub(super) fn scattered(launch: &ModeledLaunch) -> Option<Scattered> {
     let listing = launch.profile.listing()?;
-    let sectors: f64 = ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum();
+    let counted: f64 = ATOMIC_SECTORS.iter().filter_map(|name| launch.get(name)).sum();
     let is_atomic =
         |at: &usize| atomics::is_global(listing.row(*at)) && listing.executed(*at) > 0.0;
     let all: Vec<usize> = listing.entries().map(|(at, _)| at).filter(is_atomic).collect();
     let executed: f64 = all.iter().map(|&at| listing.executed(at)).sum();
     let added: f64 = all.iter().map(|&at| lanes(&listing.row(at).counters)).sum();
+    // L2 counts floats that lanes add to one address once per lane; the instruction counts the sector once.
+    let asked: f64 = all.iter().map(|&at| listing.row(at).counters.l2_sectors_global).sum();
+    let sectors = if asked > 0.0 { counted.min(asked) } else { counted };
     if sectors <= 0.0 || executed <= 0.0 || all.iter().any(|&at| is_fixed(&listing, at)) {
         return None;
     }
@@ -80,11 +83,12 @@ pub(super) fn hint(at: &str, scattered: &Scattered) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Launch;
     use crate::model::Model;
     use crate::rules::testing::sass;
 
     /// 100 atomics of 32 lanes each in 50 blocks, which touch so many sectors, by what this makes.
-    fn of(made: &str, sectors: f64) -> Option<f64> {
+    fn made(made: &str, sectors: f64) -> Launch {
         let code = [
             ("S2R R0, SR_TID.X", 100.0),
             ("LDC.64 R10, c[0x0][0x210]", 100.0),
@@ -99,9 +103,16 @@ mod tests {
         let mut launch = sass(&[(ATOMIC_SECTORS[0], sectors)], &code);
         launch.row.grid = [50, 1, 1];
         launch.instructions[7].counters.thread_inst_executed_pred_on = 3200.0;
-        let model = Model::new(&launch);
-        let found = scattered(&ModeledLaunch { profile: &launch, model: &model });
-        found.map(|found| found.stays)
+        launch
+    }
+
+    fn stays(launch: &Launch) -> Option<f64> {
+        let model = Model::new(launch);
+        scattered(&ModeledLaunch { profile: launch, model: &model }).map(|found| found.stays)
+    }
+
+    fn of(index: &str, sectors: f64) -> Option<f64> {
+        stays(&made(index, sectors))
     }
 
     #[test]
@@ -114,5 +125,16 @@ mod tests {
         assert_eq!(of(loaded, 3190.0), None, "4960 sectors fit in shared memory");
         assert_eq!(of(loaded, 3200.0), None, "never: not by chance");
         assert_eq!(of("IADD3 R5, R0, 0x1, RZ", 3195.0), None, "by the thread's number");
+    }
+
+    #[test]
+    fn lanes_that_add_to_one_address_meet_however_often_l2_counts_it() {
+        let asked = |sectors: f64| {
+            let mut launch = made("IADD3 R5, R4, 0x1, RZ", 3195.0);
+            launch.instructions[7].counters.l2_sectors_global = sectors;
+            stays(&launch)
+        };
+        assert_eq!(asked(100.0), None, "each warp adds to one");
+        assert!(asked(3195.0).is_some());
     }
 }

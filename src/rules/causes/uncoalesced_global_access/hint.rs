@@ -111,7 +111,7 @@ fn of_planes(at: &str, sender: Sender, apart: Apart) -> String {
         "Store what one index leads to side by side: at {at} each lane goes by {index}, and the same index leads to {} elements, each in \
          an array or plane of its own, so that every one of them costs a sector. With the members of an element, or the channels of a \
          pixel, innermost in memory, a lane gets {} of them by one access of {} bytes. What writes the arrays must lay them out so, or \
-         a pass before this kernel.",
+         a pass before this kernel. Where the work can be sorted by that index, lanes share sectors as well.",
         count(apart.elements),
         count((WIDEST_ACCESS_BYTES / apart.bytes).min(apart.elements)),
         count(WIDEST_ACCESS_BYTES.min(apart.elements * apart.bytes)),

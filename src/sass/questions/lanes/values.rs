@@ -157,7 +157,9 @@ impl<'a> Values<'a> {
         let value = |place: usize| sources.get(place).copied().flatten();
         let three = || Some([value(0)?, value(1)?, value(2)?]);
         match base {
-            "MOV" | "UMOV" | "R2UR" | "LDC" | "ULDC" | "LDCU" if !parsed.has("64") => value(0),
+            // Of two words, the lower one.
+            "LDC" | "ULDC" | "LDCU" => value(0),
+            "MOV" | "UMOV" | "R2UR" if !parsed.has("64") => value(0),
             "IADD3" | "UIADD3" if !parsed.has("X") => {
                 Some(map(three()?, |[a, b, c]| a.wrapping_add(b).wrapping_add(c)))
             }

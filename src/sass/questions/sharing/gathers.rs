@@ -144,15 +144,23 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         (is_position && !origin.given).then_some(Sender::Position)
     }
 
-    /// True for a dense load whose lanes may bring different values.
+    /// True for a load whose lanes may bring different values: a dense one, or one whose lanes go where values send them
+    /// themselves, so that no order of the threads makes it dense.
     fn is_of_lanes(&mut self, load: usize) -> bool {
-        let Self { listing, reaching, is_dense, by_load, .. } = self;
-        *by_load.entry(load).or_insert_with(|| {
-            is_dense(load) && {
-                let (origin, behind) = trace_until(listing, reaching, load, Origin::is_of_lanes);
-                origin.is_of_lanes() || !behind.loads.is_empty()
-            }
-        })
+        if let Some(known) = self.by_load.get(&load) {
+            return *known;
+        }
+        // A load that is reached from itself, in a loop, sends nobody by itself.
+        self.by_load.insert(load, false);
+        let found = if (self.is_dense)(load) {
+            let (origin, behind) =
+                trace_until(self.listing, &mut self.reaching, load, Origin::is_of_lanes);
+            origin.is_of_lanes() || !behind.loads.is_empty()
+        } else {
+            self.of(load).is_some()
+        };
+        self.by_load.insert(load, found);
+        found
     }
 
     /// True where each lane rounds a float of its own.

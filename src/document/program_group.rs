@@ -41,8 +41,8 @@ pub struct ProgramGroup {
     /// where none do, or where it is not known what memory they were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_a_row: Option<u64>,
-    /// How many launches make up a turn, where these are launched in turn with others, and no turn needs what another made. Null
-    /// where nothing is launched between two of them.
+    /// How many launches make up a turn, where these are launched in turn with others, and no turn needs what another made; on
+    /// average where turns differ. Null where nothing is launched between two of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// Where the pointers stand, among the bytes of a launch's parameters, that launches in a row share and that nothing may be stored

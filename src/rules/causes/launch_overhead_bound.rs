@@ -30,7 +30,8 @@ passes also disagree, so treat the other figures of such a launch as rough. Do m
 merge the kernel with its neighbours, process several inputs at once, or record the sequence as a \
 CUDA graph. Where a survey saw what memory launches were given, launches of one kernel that follow one another with memory of their \
 own are taken for work that one launch could do, however long each takes, as long as it fills no more than half of the device. So \
-are those of up to eight kernels that are launched in turn, where each turn has its own input and output.",
+are those of up to eight kernels that are launched in turn, where each turn has its own input and output, and the launches of chains \
+that each move memory of their own on, step by step: a launch can do one step of all chains.",
     examples: &[Example {
         fault: "\
 for (int layer = 0; layer < 200; ++layer) // 200 launches of 4 blocks

@@ -67,6 +67,7 @@
 //! - `progress`: what is going on, on standard error
 //! - `interrupt`: Ctrl-C
 //! - `rank`: which of a program's ranks a process is
+//! - `side_by_side`: a few threads for what takes milliseconds
 //! - `handed_on`: memory that one kernel hands on to the next
 //! - `includes`: the headers that a source includes
 //! - `files`: files read within bounds, and written whole or not at all

@@ -208,7 +208,9 @@ fn diagnosed(
     let mut launches = Launch::all(frames)?;
     launches.iter_mut().for_each(prepare);
     settle(&mut launches);
-    launches.iter().for_each(|launch| said.note(launch));
+    for launch in &launches {
+        said.note(launch);
+    }
     Ok(diagnose_all(launches))
 }
 

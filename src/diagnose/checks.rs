@@ -11,7 +11,7 @@ use crate::user_rules::UserRule;
 
 /// What became of one rule.
 enum Outcome {
-    Found(&'static Rule, Draft),
+    Found(&'static Rule, Box<Draft>),
     Nothing,
     Skipped(Skipped),
 }
@@ -22,7 +22,7 @@ impl Outcome {
         if !missing.is_empty() {
             return Self::Skipped(Skipped { rule: rule.name.into(), missing });
         }
-        check().map_or(Self::Nothing, |draft| Self::Found(rule, draft))
+        check().map_or(Self::Nothing, |draft| Self::Found(rule, Box::new(draft)))
     }
 }
 
@@ -41,7 +41,7 @@ pub(super) fn check_all(
     let (mut drafts, mut skipped) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         match outcome {
-            Outcome::Found(rule, draft) => drafts.push((rule, draft)),
+            Outcome::Found(rule, draft) => drafts.push((rule, *draft)),
             Outcome::Skipped(one) => skipped.push(one),
             Outcome::Nothing => {}
         }

@@ -94,7 +94,8 @@ mod tests {
         ]);
         let listing = launch.listing().unwrap();
         let mut reaching = Reaching::new(listing.sass);
-        let mut of = |access| Vec::from_iter(base_pointers(&listing, &mut reaching, access));
+        let mut of =
+            |access| base_pointers(&listing, &mut reaching, access).into_iter().collect::<Vec<_>>();
         assert_eq!((of(5), of(8)), (vec![0x210], vec![0x218]));
         assert!(of(10).is_empty(), "a pointer that was loaded");
     }

@@ -156,7 +156,9 @@ pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Sh
             let is_step = steps.contains(&at);
             let results = match results {
                 // Where threads meet after each step, that costs as much as adding up.
-                Results::Apart if is_step && of_loop >= LONG_SUM.value => Results::OfStep,
+                Results::Apart if is_step && of_step(listing, each, of_loop) >= LONG_SUM.value => {
+                    Results::OfStep
+                }
                 _ if is_step => continue,
                 results => results,
             };
@@ -178,7 +180,11 @@ pub fn shareable_of_warps(listing: &Listing, of: Shape, times: f64) -> Option<Sh
         calls |= called.within(listing, each) > 0.0;
         if share > largest {
             largest = share;
-            found = Shareable { turns: of_loop, what, results, ..found };
+            let turns = match results {
+                Results::OfStep => of_step(listing, each, of_loop),
+                _ => of_loop,
+            };
+            found = Shareable { turns, what, results, ..found };
         }
     }
     found.share = found.share.min(1.0);
@@ -270,12 +276,22 @@ impl Called {
 
 /// True where turns of a loop store something to global memory.
 fn stores_each_turn(listing: &Listing, of: &Loop) -> bool {
-    let flow = &listing.sass.flow;
-    let stores = |at: usize| {
-        matches!(listing.sass.entries[at].family, Family::Store(Space::Global | Space::Generic))
-            && listing.executed(at) > 0.0
+    stores(listing, of).next().is_some()
+}
+
+/// The executed stores of a loop to global memory.
+fn stores(listing: &Listing, of: &Loop) -> impl Iterator<Item = usize> {
+    let stores = |at: &usize| {
+        matches!(listing.sass.entries[*at].family, Family::Store(Space::Global | Space::Generic))
+            && listing.executed(*at) > 0.0
     };
-    flow.places(of).any(stores)
+    listing.sass.flow.places(of).filter(stores)
+}
+
+/// The elements that a loop of so many turns stores each time it is come to: several per turn where it is unrolled.
+fn of_step(listing: &Listing, of: &Loop, turns: f64) -> f64 {
+    let stored: f64 = stores(listing, of).map(|at| listing.executed(at)).sum();
+    turns * (stored / listing.executed(of.back).max(1.0)).max(1.0)
 }
 
 /// True where all that turns of a loop store is added to what lies there, at addresses that are looked up: several turns may add to

@@ -1,5 +1,6 @@
 //! What waits for atomics on global memory.
 
+use super::SECTORS_APART;
 use crate::evidence::atomic_traffic as traffic;
 use crate::evidence::{ModeledLaunch, atomics};
 use crate::metric::stall::StallReason;
@@ -27,13 +28,18 @@ pub(super) fn stalls(launch: &ModeledLaunch) -> Vec<(StallReason, f64)> {
     stalls
 }
 
-/// True where loaded values of each lane's own send it to the address of an atomic, as in a histogram.
+/// True where loaded values of each lane's own send it to the address of an atomic, as in a histogram. Where a warp's lanes go to one
+/// address by a value that all of them have, there is nothing to keep in shared memory.
 fn by_values(launch: &ModeledLaunch) -> bool {
     let Some(listing) = launch.profile.listing() else { return true };
     let is_atomic =
         |at: &usize| atomics::is_global(listing.row(*at)) && listing.executed(*at) > 0.0;
     let mut all = listing.entries().map(|(at, _)| at).filter(is_atomic);
-    all.any(|at| !of_data_alone(&listing, at).are_none())
+    let is_spread = |at: usize| {
+        let sectors = listing.row(at).counters.l2_sectors_global;
+        sectors <= 0.0 || sectors >= SECTORS_APART * listing.executed(at)
+    };
+    all.any(|at| is_spread(at) && !of_data_alone(&listing, at).are_none())
 }
 
 fn at_least(stalls: &mut Vec<(StallReason, f64)>, reason: StallReason, least: f64) {

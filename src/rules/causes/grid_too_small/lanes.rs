@@ -6,7 +6,7 @@ use crate::evidence::removal::Removal;
 use crate::hardware::{MOST_THREADS, WARP_LANES};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
-use crate::sass::questions::independence::{Shareable, What};
+use crate::sass::questions::independence::{Results, Shareable, What};
 use crate::sass::questions::spin_loops::spin_loops;
 use crate::sass::thresholds::FEW_WARPS;
 
@@ -24,9 +24,11 @@ pub(super) fn shared_out(
             let lanes = empty_lanes(threads, Some(work), more);
             let parts = more * lanes;
             let divided = work.time_share.min(1.0 - for_few(launch, work));
+            // Lanes that have a step's elements side by side also access them so, which can give more than their number.
+            let is_bound = parts >= 2.0 && work.results != Results::OfStep;
             let effect = Effect {
                 least: 1.0 - divided * (1.0 - 1.0 / parts),
-                at_most: (parts >= 2.0).then_some(parts),
+                at_most: is_bound.then_some(parts),
                 ..effect
             };
             if lanes > 1.0 { filled(launch, work, lanes, effect) } else { effect }

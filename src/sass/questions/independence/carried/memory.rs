@@ -32,9 +32,9 @@ pub(super) fn carried_in_memory(
     carried.collect()
 }
 
-/// True where turns of a loop around another one may load what earlier turns stored, as the steps of a recurrence over an array do:
-/// some load starts from the same parameter as some store, and no store goes just where it does. Loops that change elements in place
-/// go there. What an innermost loop hands on is seen by how its addresses move.
+/// True where turns of a loop may load what earlier turns stored, as the steps of a recurrence over an array do: some load starts
+/// from the same parameter as some store, and no store goes just where it does. Loops that change elements in place go there. Asked of
+/// loops around another one, and of those in which threads meet: what any other hands on is seen by how its addresses move.
 pub(super) fn may_read_what_turns_stored(listing: &Listing, of: &Loop) -> bool {
     let sass = listing.sass;
     let is_around_another = sass.flow.loops.iter().any(|each| {
@@ -47,16 +47,17 @@ pub(super) fn may_read_what_turns_stored(listing: &Listing, of: &Loop) -> bool {
         sass.flow.places(of).filter(happens).collect::<Vec<usize>>()
     };
     let stores = of_family(Family::Store(Space::Global));
-    if !is_around_another || stores.is_empty() {
+    let meets = || sass.flow.places(of).any(|at| listing.is_block_barrier(at));
+    if stores.is_empty() || !(is_around_another || meets()) {
         return false;
     }
     let reaching = &mut Reaching::with_guards(sass);
-    let stored: Vec<Place> = stores.iter().map(|&at| Place::of(listing, reaching, at)).collect();
+    let places: Vec<Place> = stores.iter().map(|&at| Place::of(listing, reaching, at)).collect();
     let mut loads = of_family(Family::Load(Space::Global));
     loads.retain(|&at| {
         let place = Place::of(listing, reaching, at);
         let moves = place.makers.iter().any(|&maker| sass.flow.is_in(of, maker as usize));
-        moves && !stored.contains(&place)
+        moves && !places.contains(&place)
     });
     let mut bases = |at: usize| base_pointers(listing, reaching, at);
     let arrays: BTreeSet<i64> = stores.into_iter().flat_map(&mut bases).collect();
@@ -80,8 +81,11 @@ impl<'a> Place<'a> {
         let text = listing.text(access).rsplit_once('[').unwrap_or_default().1;
         let addresses = listing.sass.uses(access).iter();
         let addresses = addresses.filter(|each| each.role == Role::Address);
-        let makers = addresses.flat_map(|each| Vec::from_iter(reaching.definitions(access, *each)));
-        Self { text: text.split(']').next().unwrap_or_default(), makers: makers.collect() }
+        let mut makers = BTreeSet::new();
+        for each in addresses {
+            makers.extend(reaching.definitions(access, *each));
+        }
+        Self { text: text.split(']').next().unwrap_or_default(), makers }
     }
 }
 

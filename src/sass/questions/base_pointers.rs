@@ -14,19 +14,25 @@ use crate::sass::parse::register::Slot;
 /// Bytes of a pointer, and of its place among the parameters.
 const POINTER_BYTES: i64 = 8;
 
-/// Where the pointers stand in constant bank 0 that an access's address is a sum of: one where the code indexes an array that is a
-/// parameter, none where the pointer was itself loaded from memory.
+/// Where the pointers stand in constant bank 0 of which the addresses of some accesses are sums: one where the code indexes an array
+/// that is a parameter, none where the pointer was itself loaded from memory.
 #[must_use]
-pub fn base_pointers(listing: &Listing, reaching: &mut Reaching, access: usize) -> BTreeSet<i64> {
+pub fn base_pointers(
+    listing: &Listing,
+    reaching: &mut Reaching,
+    accesses: &[usize],
+) -> BTreeSet<i64> {
     let sass = listing.sass;
     let mut found = BTreeSet::new();
     let mut seen = Marks::new(sass.entries.len());
-    let descriptor = descriptor(listing.text(access));
-    let is_descriptor =
-        |slot| Some(slot) == descriptor || Some(slot) == descriptor.and_then(|slot| slot.after(1));
-    let of_address = |each: &&Use| each.role == Role::Address && !is_descriptor(each.slot);
-    let mut open: Vec<(usize, Use)> =
-        sass.uses(access).iter().filter(of_address).map(|each| (access, *each)).collect();
+    let mut open: Vec<(usize, Use)> = Vec::new();
+    for &access in accesses {
+        let first = descriptor(listing.text(access));
+        let descriptor = [first, first.and_then(|slot| slot.after(1))];
+        let of_address =
+            |each: &&Use| each.role == Role::Address && !descriptor.contains(&Some(each.slot));
+        open.extend(sass.uses(access).iter().filter(of_address).map(|each| (access, *each)));
+    }
     while let Some((reader, each)) = open.pop() {
         let makers: Vec<usize> =
             reaching.definitions(reader, each).map(|maker| maker as usize).collect();
@@ -94,8 +100,9 @@ mod tests {
         ]);
         let listing = launch.listing().unwrap();
         let mut reaching = Reaching::new(listing.sass);
-        let mut of =
-            |access| base_pointers(&listing, &mut reaching, access).into_iter().collect::<Vec<_>>();
+        let mut of = |access| {
+            base_pointers(&listing, &mut reaching, &[access]).into_iter().collect::<Vec<_>>()
+        };
         assert_eq!((of(5), of(8)), (vec![0x210], vec![0x218]));
         assert!(of(10).is_empty(), "a pointer that was loaded");
     }

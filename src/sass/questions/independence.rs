@@ -302,14 +302,14 @@ fn adds_to_memory(listing: &Listing, reaching: &mut Reaching, of: &Loop) -> bool
         let spaces = [Space::Global, Space::Generic];
         spaces.map(family).contains(&listing.sass.entries[at].family) && listing.executed(at) > 0.0
     };
-    let mut place = |at: usize| (at, Place::of(listing, reaching, at));
-    let loads: Vec<(usize, Place)> =
-        flow.places(of).filter(|&at| is(at, Family::Load)).map(&mut place).collect();
-    let stores = flow.places(of).filter(|&at| is(at, Family::Store)).map(&mut place);
-    let added_to = |(at, place): (usize, Place)| {
-        let same = loads.iter().find(|(load, read)| *load < at && *read == place);
-        same.map(|(load, _)| *load)
-    };
+    let mut place = |at: usize| Place::of(listing, reaching, at);
+    // Of each place the first load.
+    let mut loads: BTreeMap<Place, usize> = BTreeMap::new();
+    for load in flow.places(of).filter(|&at| is(at, Family::Load)) {
+        loads.entry(place(load)).or_insert(load);
+    }
+    let stores = flow.places(of).filter(|&at| is(at, Family::Store));
+    let added_to = |at: usize| loads.get(&place(at)).copied().filter(|&load| load < at);
     let added_to: Option<Vec<usize>> = stores.map(added_to).collect();
     added_to.is_some_and(|loads| {
         let by_data = made_of_data(listing);

@@ -11,7 +11,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
-use crate::sass::thresholds::MIXED;
+use crate::sass::thresholds::{ADDRESS_STEPS, MIXED};
 
 /// What sends the lanes of a gather to their places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,8 @@ struct Senders<'a, Dense> {
     by_start: HashMap<Start, Option<Sender>>,
     /// Whether the value that a load brings sends lanes.
     by_load: HashMap<usize, bool>,
+    /// How many loads there are between the access that was asked for and the one that is looked at.
+    behind: usize,
     /// What sends lanes of the values that threads keep in arrays of their own, once that was asked.
     kept: OnceCell<Option<Sender>>,
     /// The same of the values that threads exchange through shared memory.
@@ -59,7 +61,7 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         let reaching = Reaching::with_guards(listing.sass);
         let (by_start, by_load) = (HashMap::new(), HashMap::new());
         let (kept, exchanged) = (OnceCell::new(), OnceCell::new());
-        Self { listing, reaching, is_dense, by_start, by_load, kept, exchanged }
+        Self { listing, reaching, is_dense, by_start, by_load, behind: 0, kept, exchanged }
     }
 
     fn of(&mut self, access: usize) -> Option<Sender> {
@@ -150,14 +152,19 @@ impl<'a, Dense: Fn(usize) -> bool> Senders<'a, Dense> {
         if let Some(known) = self.by_load.get(&load) {
             return *known;
         }
-        // A load that is reached from itself, in a loop, sends nobody by itself.
+        // A load that is reached from itself, in a loop, sends nobody by itself; nor is a chain of many followed to its end.
         self.by_load.insert(load, false);
         let found = if (self.is_dense)(load) {
             let (origin, behind) =
                 trace_until(self.listing, &mut self.reaching, load, Origin::is_of_lanes);
             origin.is_of_lanes() || !behind.loads.is_empty()
+        } else if self.behind < ADDRESS_STEPS.whole() {
+            self.behind += 1;
+            let sender = self.of(load);
+            self.behind -= 1;
+            sender.is_some()
         } else {
-            self.of(load).is_some()
+            false
         };
         self.by_load.insert(load, found);
         found

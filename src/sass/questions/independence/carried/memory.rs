@@ -52,20 +52,20 @@ pub(super) fn may_read_what_turns_stored(listing: &Listing, of: &Loop) -> bool {
         return false;
     }
     let reaching = &mut Reaching::with_guards(sass);
-    let places: Vec<Place> = stores.iter().map(|&at| Place::of(listing, reaching, at)).collect();
+    let places: BTreeSet<Place> =
+        stores.iter().map(|&at| Place::of(listing, reaching, at)).collect();
     let mut loads = of_family(Family::Load(Space::Global));
     loads.retain(|&at| {
         let place = Place::of(listing, reaching, at);
         let moves = place.makers.iter().any(|&maker| sass.flow.is_in(of, maker as usize));
         moves && !places.contains(&place)
     });
-    let mut bases = |at: usize| base_pointers(listing, reaching, at);
-    let arrays: BTreeSet<i64> = stores.into_iter().flat_map(&mut bases).collect();
-    loads.into_iter().any(|at| !bases(at).is_disjoint(&arrays))
+    let mut bases = |accesses: &[usize]| base_pointers(listing, reaching, accesses);
+    !bases(&stores).is_disjoint(&bases(&loads))
 }
 
 /// Where an access goes: its address as the code has it, and what makes the registers in it.
-#[derive(PartialEq)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sass::questions::independence) struct Place<'a> {
     text: &'a str,
     makers: BTreeSet<u32>,

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Survey;
 use super::buffers::Buffers;
 use super::group::Group;
-use super::in_order::in_order;
+use super::in_order::{Work, in_order};
 use super::record::{Kernel, Process};
 use crate::kernel_name::only_reads;
 
@@ -62,8 +62,9 @@ pub fn of_process(process: &Process) -> HashMap<u32, Row> {
     let order = in_order(process);
     let shape = |launch: &Option<(u32, &Kernel)>| launch.map(|(_, kernel)| kernel.shape);
     let buffers = Buffers::new(process);
-    let mut found = turns::of_process(process, &order, &buffers);
-    for (at, chained) in chains::of_process(process, &order, &buffers) {
+    let mut names = Names::new(process);
+    let mut found = turns::of_process(&mut names, &order, &buffers);
+    for (at, chained) in chains::of_process(&mut names, &order, &buffers) {
         keep_longest(&mut found, at, chained);
     }
     let rows = order.chunk_by(|(stream, _, launch), (next_stream, _, next)| {
@@ -74,7 +75,7 @@ pub fn of_process(process: &Process) -> HashMap<u32, Row> {
         if row.len() < 2 {
             continue;
         }
-        let Some(only_read) = shared(process, &buffers, &row) else { continue };
+        let Some(only_read) = shared(&mut names, &buffers, &row) else { continue };
         let of_one_kernel = Row { launches: row.len() as u64, turn: 1, only_read };
         for (at, _) in row {
             keep_longest(&mut found, at, of_one_kernel.clone());
@@ -91,19 +92,47 @@ fn keep_longest(found: &mut HashMap<u32, Row>, at: u32, row: Row) {
     }
 }
 
+/// The launches that each stream does without a copy or a fill between them.
+fn stretches<'o, 'a>(order: &'o [Work<'a>]) -> impl Iterator<Item = Vec<(u32, &'a Kernel)>> + 'o {
+    let stretches = order.chunk_by(|(stream, _, launch), (next_stream, _, next)| {
+        stream == next_stream && launch.is_some() && next.is_some()
+    });
+    stretches.map(|stretch| stretch.iter().filter_map(|(.., launch)| *launch).collect())
+}
+
+/// What kernels' names say of their parameters, each asked once.
+struct Names<'a> {
+    process: &'a Process,
+    /// By shape and parameter.
+    only_read: HashMap<(u32, u32), bool>,
+}
+
+impl<'a> Names<'a> {
+    fn new(process: &'a Process) -> Self {
+        Self { process, only_read: HashMap::new() }
+    }
+
+    /// The kernel of a launch.
+    fn of(&self, kernel: &Kernel) -> &'a str {
+        self.process.shapes.get(kernel.shape as usize).map_or("", |shape| &shape.kernel)
+    }
+
+    /// True where a launch's kernel only reads what a parameter points to.
+    fn only_reads(&mut self, kernel: &Kernel, parameter: u32) -> bool {
+        let name = self.of(kernel);
+        let read = self.only_read.entry((kernel.shape, parameter));
+        *read.or_insert_with(|| only_reads(name, parameter as usize))
+    }
+}
+
 /// Where the pointers stand among the bytes of a launch's parameters that several launches of one kernel were given, but for those of
 /// which the kernel's name says that it only reads there. `None` where it is not known what they were given.
-fn shared(process: &Process, buffers: &Buffers, row: &[(u32, &Kernel)]) -> Option<Vec<u32>> {
-    let shape = row.first().and_then(|(_, kernel)| process.shapes.get(kernel.shape as usize));
-    let name = shape.map_or("", |shape| &shape.kernel);
-    let mut only_read: HashMap<u32, bool> = HashMap::new();
+fn shared(names: &mut Names, buffers: &Buffers, row: &[(u32, &Kernel)]) -> Option<Vec<u32>> {
     // By address the launch that was given it first, and where else it was given.
     let mut given_to: HashMap<u64, (u32, bool, BTreeSet<u32>)> = HashMap::new();
     for (at, kernel) in row {
         for (argument, buffer) in buffers.arguments_of(kernel).filter(|given| !given.is_empty())? {
-            let number = argument.parameter;
-            let reads =
-                *only_read.entry(number).or_insert_with(|| only_reads(name, number as usize));
+            let reads = names.only_reads(kernel, argument.parameter);
             let (owner, is_shared, offsets) =
                 given_to.entry(buffer.address).or_insert((*at, false, BTreeSet::new()));
             *is_shared |= owner != at;

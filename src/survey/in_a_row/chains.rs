@@ -5,60 +5,34 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::buffers::Buffers;
 use super::super::in_order::Work;
-use super::super::record::{Kernel, Process};
-use super::Row;
-use crate::kernel_name::only_reads;
+use super::super::record::Kernel;
+use super::{Names, Row, stretches};
 
 /// The row of each launch of such chains, by its place among the process's kernels; `order` is what its streams do. What is
 /// copied or filled between two launches ends the chains, and so does a launch of which it is not known what it was given.
 pub(super) fn of_process(
-    process: &Process,
+    names: &mut Names,
     order: &[Work],
     buffers: &Buffers,
 ) -> HashMap<u32, Row> {
-    let names = Names { process, only_read: HashMap::new() };
-    let mut links = Links { names, buffers };
     let mut found = HashMap::new();
-    let stretches = order.chunk_by(|(stream, _, launch), (next_stream, _, next)| {
-        stream == next_stream && launch.is_some() && next.is_some()
-    });
-    for stretch in stretches {
-        let launches = stretch.iter().filter_map(|(.., launch)| *launch);
-        let given: Vec<(u32, &Kernel, Option<Vec<Given>>)> =
-            launches.map(|(at, kernel)| (at, kernel, links.given(kernel))).collect();
-        for known in given.split(|(.., given)| given.is_none()) {
-            let chains =
-                Chains::new(known.iter().map(|(.., given)| given.as_deref().unwrap_or(&[])));
-            found.extend(rows(process, known, &chains));
+    for launches in stretches(order) {
+        let given: Vec<Launch> = launches
+            .into_iter()
+            .map(|(at, kernel)| Launch { at, kernel, given: given(names, buffers, kernel) })
+            .collect();
+        for known in given.split(|launch| launch.given.is_none()) {
+            found.extend(rows(names, known));
         }
     }
     found
 }
 
-/// The rows of launches in chains: as many launches of a kernel as there are, over those of the chain that has most of them.
-fn rows(
-    process: &Process,
-    launches: &[(u32, &Kernel, Option<Vec<Given>>)],
-    chains: &Chains,
-) -> Vec<(u32, Row)> {
-    let turn = launches.len().checked_div(chains.count).unwrap_or(0) as u64;
-    let name = |kernel: &Kernel| {
-        process.shapes.get(kernel.shape as usize).map_or("", |shape| shape.kernel.as_str())
-    };
-    let mut of_kernel: HashMap<&str, HashMap<usize, u64>> = HashMap::new();
-    for ((_, kernel, _), chain) in launches.iter().zip(&chains.of_launch) {
-        *of_kernel.entry(name(kernel)).or_default().entry(*chain).or_default() += 1;
-    }
-    let row = |kernel: &Kernel| {
-        let by_chain = &of_kernel[name(kernel)];
-        let most = by_chain.values().max().copied().unwrap_or(1);
-        Row { launches: by_chain.values().sum::<u64>() / most, turn, only_read: Vec::new() }
-    };
-    launches
-        .iter()
-        .map(|(at, kernel, _)| (*at, row(kernel)))
-        .filter(|(_, row)| row.launches >= 2)
-        .collect()
+/// A launch, and what it was given, if that is known.
+struct Launch<'a> {
+    at: u32,
+    kernel: &'a Kernel,
+    given: Option<Vec<Given>>,
 }
 
 /// A buffer that a launch was given, and whether it may store there.
@@ -67,40 +41,33 @@ struct Given {
     is_stored: bool,
 }
 
-/// What kernels' names say of their parameters.
-struct Names<'a> {
-    process: &'a Process,
-    /// By shape and parameter.
-    only_read: HashMap<(u32, u32), bool>,
+fn given(names: &mut Names, buffers: &Buffers, kernel: &Kernel) -> Option<Vec<Given>> {
+    let given = buffers.arguments_of(kernel).filter(|given| !given.is_empty())?;
+    let each = given.into_iter().map(|(argument, buffer)| Given {
+        address: buffer.address,
+        is_stored: !names.only_reads(kernel, argument.parameter),
+    });
+    Some(each.collect())
 }
 
-impl Names<'_> {
-    /// True where a kernel only reads what a parameter points to.
-    fn only_reads(&mut self, shape: u32, parameter: u32) -> bool {
-        let process = self.process;
-        *self.only_read.entry((shape, parameter)).or_insert_with(|| {
-            let shape = process.shapes.get(shape as usize);
-            only_reads(shape.map_or("", |shape| &shape.kernel), parameter as usize)
-        })
+/// The rows of launches in chains: as many launches of a kernel as there are, over those of the chain that has most of them.
+fn rows(names: &Names, launches: &[Launch]) -> Vec<(u32, Row)> {
+    let chains = Chains::new(launches);
+    let turn = launches.len().checked_div(chains.count).unwrap_or(0) as u64;
+    let mut of_kernel: HashMap<&str, HashMap<usize, u64>> = HashMap::new();
+    for (launch, chain) in launches.iter().zip(&chains.of_launch) {
+        *of_kernel.entry(names.of(launch.kernel)).or_default().entry(*chain).or_default() += 1;
     }
-}
-
-/// What launches were given.
-struct Links<'a> {
-    names: Names<'a>,
-    buffers: &'a Buffers<'a>,
-}
-
-impl Links<'_> {
-    /// What a launch was given; `None` where that is not known.
-    fn given(&mut self, kernel: &Kernel) -> Option<Vec<Given>> {
-        let given = self.buffers.arguments_of(kernel).filter(|given| !given.is_empty())?;
-        let each = given.into_iter().map(|(argument, buffer)| Given {
-            address: buffer.address,
-            is_stored: !self.names.only_reads(kernel.shape, argument.parameter),
-        });
-        Some(each.collect())
-    }
+    let together = |by_chain: HashMap<usize, u64>| {
+        by_chain.values().sum::<u64>() / by_chain.values().max().copied().unwrap_or(1)
+    };
+    let together: HashMap<&str, u64> =
+        of_kernel.into_iter().map(|(name, by_chain)| (name, together(by_chain))).collect();
+    let row = |launch: &Launch| {
+        let launches = together[names.of(launch.kernel)];
+        (launches >= 2).then_some((launch.at, Row { launches, turn, only_read: Vec::new() }))
+    };
+    launches.iter().filter_map(row).collect()
 }
 
 /// Launches, each with the number of its chain.
@@ -111,14 +78,15 @@ struct Chains {
 
 impl Chains {
     /// Joins launches that were given the same buffer, unless all of them only read it.
-    fn new<'a>(launches: impl Iterator<Item = &'a [Given]> + Clone) -> Self {
-        let all = launches.clone().flatten();
+    fn new(launches: &[Launch]) -> Self {
+        let all = launches.iter().flat_map(|launch| launch.given.iter().flatten());
         let stored: HashSet<u64> =
             all.filter(|given| given.is_stored).map(|given| given.address).collect();
-        let mut parents: Vec<usize> = (0..launches.clone().count()).collect();
+        let mut parents: Vec<usize> = (0..launches.len()).collect();
         let mut first: HashMap<u64, usize> = HashMap::new();
-        for (at, given) in launches.enumerate() {
-            for each in given.iter().filter(|each| stored.contains(&each.address)) {
+        for (at, launch) in launches.iter().enumerate() {
+            let given = launch.given.iter().flatten();
+            for each in given.filter(|each| stored.contains(&each.address)) {
                 let with = *first.entry(each.address).or_insert(at);
                 let (one, other) = (root(&mut parents, at), root(&mut parents, with));
                 parents[one.max(other)] = one.min(other);
@@ -150,7 +118,7 @@ mod tests {
         let shapes =
             [shape("gate(float*)", 10), shape("noise(float*)", 10), shape("gate(float*)", 7)];
         let process = given(&shapes, launches);
-        of_process(&process, &in_order(&process), &Buffers::new(&process))
+        of_process(&mut Names::new(&process), &in_order(&process), &Buffers::new(&process))
     }
 
     fn launches_of(rows: &HashMap<u32, Row>, at: u32) -> u64 {

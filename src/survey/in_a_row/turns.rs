@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use super::super::buffers::Buffers;
 use super::super::in_order::Work;
-use super::super::record::{Kernel, Process};
-use super::Row;
-use crate::kernel_name::only_reads;
+use super::super::record::Kernel;
+use super::{Names, Row, stretches};
 
 /// A turn has so many launches at most: longer ones are whole steps of a program, which are rarely merged by hand.
 const MOST_LAUNCHES: usize = 8;
@@ -14,21 +13,16 @@ const MOST_LAUNCHES: usize = 8;
 /// The row of each launch of such turns, by its place among the process's kernels; `order` is what its streams do. What is
 /// copied or filled between two launches ends the turns.
 pub(super) fn of_process(
-    process: &Process,
+    names: &mut Names,
     order: &[Work],
     buffers: &Buffers,
 ) -> HashMap<u32, Row> {
     let mut found = HashMap::new();
-    let stretches = order.chunk_by(|(stream, _, launch), (next_stream, _, next)| {
-        stream == next_stream && launch.is_some() && next.is_some()
-    });
-    for stretch in stretches {
-        let launches: Vec<(u32, &Kernel)> =
-            stretch.iter().filter_map(|(.., launch)| *launch).collect();
+    for launches in stretches(order) {
         let mut rest = &launches[..];
         while let Some((turn, turns)) = longest(rest) {
             let (these, behind) = rest.split_at(turn * turns);
-            if turn > 1 && need_nothing_of_each_other(process, buffers, these, turn) {
+            if turn > 1 && need_nothing_of_each_other(names, buffers, these, turn) {
                 let row = Row { launches: turns as u64, turn: turn as u64, only_read: Vec::new() };
                 found.extend(these.iter().map(|(at, _)| (*at, row.clone())));
             }
@@ -118,22 +112,17 @@ impl Uses {
 /// all only read, or what each turn stores first and reads then (scratch). With scratch among it, each turn also has an
 /// input of its own: a state that is moved on step by step looks like scratch otherwise.
 fn need_nothing_of_each_other(
-    process: &Process,
+    names: &mut Names,
     buffers: &Buffers,
     launches: &[(u32, &Kernel)],
     turn: usize,
 ) -> bool {
-    let mut only_read: HashMap<(u32, u32), bool> = HashMap::new();
     let mut uses: HashMap<u64, Uses> = HashMap::new();
     for (number, (at, kernel)) in launches.iter().enumerate() {
         let given = buffers.arguments_of(kernel).filter(|given| !given.is_empty());
         let Some(given) = given else { return false };
         for (argument, buffer) in given {
-            let parameter = argument.parameter;
-            let reads = *only_read.entry((kernel.shape, parameter)).or_insert_with(|| {
-                let shape = process.shapes.get(kernel.shape as usize);
-                only_reads(shape.map_or("", |shape| &shape.kernel), parameter as usize)
-            });
+            let reads = names.only_reads(kernel, argument.parameter);
             let turn = number / turn;
             uses.entry(buffer.address)
                 .and_modify(|uses| uses.add(turn, *at, reads))
@@ -170,7 +159,7 @@ mod tests {
     /// The rows of launches of two kernels, by shape and buffers.
     fn of(kernels: [(&str, u32); 2], launches: &[(u32, &[u64])]) -> HashMap<u32, Row> {
         let process = given(&kernels.map(|(name, grid)| shape(name, grid)), launches);
-        of_process(&process, &in_order(&process), &Buffers::new(&process))
+        of_process(&mut Names::new(&process), &in_order(&process), &Buffers::new(&process))
     }
 
     fn turns_of_two(launches: u64) -> Row {

@@ -42,7 +42,9 @@ fn steps_between(one: &str, other: &str) -> u64 {
 /// and what follows as it stands. `None` where no such path exists.
 #[must_use]
 pub(crate) fn nearest_path(path: &Path) -> Option<PathBuf> {
-    let missing = path.ancestors().take_while(|part| !part.exists()).last()?;
+    // The folder that a relative path begins in is the empty one.
+    let parts = path.ancestors().filter(|part| !part.as_os_str().is_empty());
+    let missing = parts.take_while(|part| !part.exists()).last()?;
     let folder = missing.parent()?;
     let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let names: Vec<String> = std::fs::read_dir(beside)
@@ -116,6 +118,8 @@ mod tests {
         assert_eq!(nearest_path(&at("report/other.csv")), None, "that is not there either");
         assert_eq!(nearest_path(&at("elsewhere")), None);
         assert_eq!(path_hint(&at("elsewhere")), "");
+        // Tests run in the folder of the crate.
+        assert_eq!(nearest_path(Path::new("kernel/ado")), Some(PathBuf::from("kernels/ado")));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod idle_lanes;
 pub(crate) mod idle_warps;
 pub(crate) mod kept_state;
 pub(crate) mod language;
+pub(crate) mod launches_as_one;
 pub(crate) mod linked_memory;
 pub(crate) mod loads_in_flight;
 pub(crate) mod local_memory;

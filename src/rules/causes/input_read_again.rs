@@ -1,5 +1,8 @@
 //! What one kernel has just loaded, and the next one loads again.
 
+use crate::evidence::launches_as_one::{
+    MOST_IS_SHARED, RESULTS_PER_THREAD, in_a_row, side_by_side,
+};
 use crate::evidence::modeled_launch::place;
 use crate::evidence::passed_on::{
     FROM_L1, HELD, READ, READINGS, Traffic, WRITTEN, effect, passed, sectors,
@@ -31,7 +34,8 @@ Two kernels, or two launches of one, that run one after the other read the same 
 formats, a product with a matrix before the matrix is updated. As one kernel they would load each element once, and keep it in registers or \
 in shared memory for both. A survey of the program tells which pointers each launch was given; the instructions of both kernels tell what \
 they load through them. The rule counts loads of what the kernel before loads as well and does not store. Where L2 delivers it more than \
-twice, many blocks need each element, and it does not count. Where the second kernel needs the first one's result for a whole row, let one \
+twice, many blocks need each element, and it does not count. Of launches in a row that need nothing of one another a thread can do \
+the work of several side by side: it needs addresses, loops, and barriers once for all of them, and what each loads for itself arrives meanwhile. Where the second kernel needs the first one's result for a whole row, let one \
 block do both for that row; where it needs it for the whole array, fusing is not possible.",
     examples: &[Example {
         fault: "\
@@ -47,7 +51,7 @@ A block keeps its row of 256 values in registers between the sum and the scaling
 have several values per thread, or lie in shared memory.",
     }],
     section: "MemoryWorkloadAnalysis",
-    thresholds: &[MATTERS_LIMIT, READINGS, HELD, OF_ITS_OWN],
+    thresholds: &[MATTERS_LIMIT, READINGS, HELD, OF_ITS_OWN, RESULTS_PER_THREAD, MOST_IS_SHARED],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(&[FROM_L1, READ, WRITTEN])],
     source_page: SourcePage::Needed,
@@ -70,8 +74,15 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let begin = first_parameter(launch.profile.row.compute_capability?);
     let is_itself = same(&launch.profile.row.kernel, &with.kernel);
     let loaded = passed(&listing, &traffic, with, begin, false)?;
-    let loaded = if is_itself { loaded.in_some(OF_ITS_OWN.value) } else { loaded };
-    let effect = effect(launch, &traffic, Some(&loaded), None)?;
+    let launches = (in_a_row(launch) as f64).min(RESULTS_PER_THREAD.value);
+    let is_in_a_row = is_itself && launches >= 2.0;
+    let again = if is_in_a_row { 1.0 - 1.0 / launches } else { OF_ITS_OWN.value };
+    let loaded = if is_itself { loaded.in_some(again) } else { loaded };
+    let mut effect = effect(launch, &traffic, Some(&loaded), None)?;
+    let of_loads = traffic.part_of_loads(&listing, &loaded.accesses);
+    if is_in_a_row && of_loads >= MOST_IS_SHARED.value {
+        effect = side_by_side(launch, &loaded, launches, effect)?;
+    }
     if !gains(launch, &effect) {
         return None;
     }
@@ -135,6 +146,28 @@ mod tests {
         let draft = check(&RULE, &launch).unwrap();
         assert!((draft.effect.share_of(Term::L2) - 1.0 / 3.0).abs() < 1e-12, "half of them");
         assert!(draft.hint.starts_with("Do the work of these launches in one"), "{}", draft.hint);
+    }
+
+    #[test]
+    fn launches_in_a_row_are_done_side_by_side_by_each_thread() {
+        let in_a_row = |launches: u64| {
+            let mut launch = made(0, 2048);
+            launch.row.kernel = "norms(float const*)".to_owned();
+            launch.in_a_row = launches;
+            check(&RULE, &launch).unwrap().effect
+        };
+        let alone = in_a_row(1);
+        assert_eq!((alone.share_of(Term::BlockScheduler), alone.at_least.is_some()), (0.0, true));
+        for (launches, spared) in [(2, 0.5), (4, 0.75), (32, 0.75)] {
+            let effect = in_a_row(launches);
+            let blocks = effect.share_of(Term::BlockScheduler);
+            assert!((blocks - spared).abs() < 1e-12, "{launches}: {blocks}");
+            let traffic = effect.share_of(Term::L2);
+            assert!((traffic - spared * 2.0 / 3.0).abs() < 1e-12, "{launches}: {traffic}");
+            // The load, and six of the others: all but the store.
+            let issued = effect.share_of(Term::Issue);
+            assert!((issued - spared * 7.0 / 8.0).abs() < 1e-12, "{launches}: {issued}");
+        }
     }
 
     #[test]

@@ -2,12 +2,10 @@
 
 use crate::device::Quantity;
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
-use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::evidence::{Draft, ModeledLaunch, Threshold, launches_as_one};
 use crate::finding::{Bound, Evidence};
-use crate::hardware::first_parameter;
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
-use crate::sass::questions::through_parameters::stores_through_others;
 use crate::text::{count, duration, percent};
 
 const DURATION: &str = "gpu__time_duration.sum";
@@ -73,7 +71,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let ns = launch.need(DURATION);
     let empty_ns = launch.profile.device_facts().get(Quantity::EmptyKernel)?;
     let share = empty_ns / ns;
-    let in_a_row = if shares_what_it_stores(launch) { 1 } else { launch.profile.in_a_row };
+    let in_a_row = launches_as_one::in_a_row(launch);
     let turn = launch.profile.turn;
     let side_by_side = in_a_row >= 2 && waves(launch) <= MOST_WAVES;
     if !(ns > 0.0 && (100.0 * share >= LEAST_LAUNCH_PERCENT || side_by_side)) {
@@ -125,17 +123,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Effect { launch: true, merged: alike, rounds, ..Effect::default() }
         },
     })
-}
-
-/// True where launches in a row share pointers through which, as far as is known, something may be stored.
-fn shares_what_it_stores(launch: &ModeledLaunch) -> bool {
-    let shared = &launch.profile.if_only_read;
-    let only_reads = || {
-        let begin = first_parameter(launch.profile.row.compute_capability?);
-        let pointers: Vec<u32> = shared.iter().map(|at| begin + at).collect();
-        Some(stores_through_others(&launch.profile.listing()?, begin, &pointers))
-    };
-    !shared.is_empty() && only_reads() != Some(true)
 }
 
 /// The hint for a step that is this one launch.

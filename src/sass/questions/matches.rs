@@ -39,9 +39,9 @@ pub struct Matches {
 pub fn matches(listing: &Listing, block: [u32; 3], grid: [u32; 3]) -> Vec<Matches> {
     let sass = listing.sass;
     let is_equality = |at: usize| {
-        is_equality(listing.text(at))
-            && listing.executed(at) > 0.0
+        listing.executed(at) > 0.0
             && sass.flow.innermost(at).is_some()
+            && is_equality(listing.text(at))
     };
     let candidates = Marks::of(sass.entries.len(), is_equality);
     // Most kernels ask for nothing equal in a loop.

@@ -65,9 +65,9 @@ pub fn in_loops(listing: &Listing) -> Vec<CombiningLoop> {
 
 /// True for a step of a tree over a warp's lanes, or for the whole tree.
 fn is_exchange(listing: &Listing, at: usize) -> bool {
-    let text = listing.text(at);
-    listing.executed(at) > 0.0
-        && ["SHFL.BFLY", "SHFL.DOWN", "REDUX"].iter().any(|name| text.contains(name))
+    matches!(listing.sass.entries[at].family, Family::Shuffle | Family::Vote)
+        && listing.executed(at) > 0.0
+        && ["SHFL.BFLY", "SHFL.DOWN", "REDUX"].iter().any(|name| listing.text(at).contains(name))
 }
 
 /// True for what leaves a value as it is, but for its sign.

@@ -7,18 +7,19 @@
 mod common;
 mod reads;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::hardware::WARP_LANES;
 use crate::sass::code::blocks::Exit;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
+use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 use common::{Common, LANE_BITS, adds, of_register, shift};
-use reads::{Read, reads};
+use reads::{Read, Readers, Reads};
 
 /// Rounds in which branches that part lanes, and what they part, are found.
 const ROUNDS: u32 = 8;
@@ -39,18 +40,51 @@ pub struct SameForLanes {
 pub fn same_for_lanes(listing: &Listing, block: [u32; 3]) -> SameForLanes {
     // Where rows of a block end within a warp, lanes stand in several.
     let is_one_row = block[0].is_multiple_of(1 << LANE_BITS) || block[1] <= 1 && block[2] <= 1;
-    let shifts = |at: usize| listing.executed(at) > 0.0 && shift(listing, at).is_some();
-    if !is_one_row || !(0..listing.sass.entries.len()).any(shifts) {
+    if !is_one_row || !makes_groups(listing) {
         return SameForLanes::default();
     }
     Lanes::new(listing).map(|lanes| lanes.found()).unwrap_or_default()
+}
+
+/// True where some bits of a lane's index, but not all, are shifted out of what is made of it by sums.
+fn makes_groups(listing: &Listing) -> bool {
+    let sass = listing.sass;
+    let mut reaching = Reaching::new(sass);
+    let mut seen = Marks::new(sass.entries.len());
+    let makes_group = |at: usize| {
+        listing.executed(at) > 0.0 && shift(listing, at).is_some_and(|bits| bits < LANE_BITS)
+    };
+    let mut open: Vec<usize> = (0..sass.entries.len()).filter(|&at| makes_group(at)).collect();
+    while let Some(at) = open.pop() {
+        for each in sass.uses(at) {
+            let made = reaching.definitions(at, *each);
+            // A function's argument: which it is, its callers know.
+            if made.len() == 0 && each.slot.is_general() && each.role != Role::Old {
+                return true;
+            }
+            for by in made.map(|by| by as usize) {
+                let entry = &sass.entries[by];
+                let is_index = entry.family == Family::System
+                    && of_register(listing.text(by)) == Common::ButIndex;
+                if is_index {
+                    return true;
+                }
+                if !entry.family.is_memory() && seen.insert(by) {
+                    open.push(by);
+                }
+            }
+        }
+    }
+    false
 }
 
 struct Lanes<'a, 'b> {
     listing: &'b Listing<'a>,
     executed: Marks,
     /// What each instruction reads.
-    reads: Vec<Vec<Read>>,
+    reads: Reads,
+    /// Who reads what each makes.
+    readers: Readers,
     /// What each instruction's results have in common.
     common: Vec<Common>,
     /// What some lanes of a group may skip, or repeat, while others don't.
@@ -62,9 +96,11 @@ impl<'a, 'b> Lanes<'a, 'b> {
     fn new(listing: &'b Listing<'a>) -> Option<Self> {
         let count = listing.sass.entries.len();
         let executed = Marks::of(count, |at| listing.executed(at) > 0.0);
-        let reads = reads(listing, &executed);
+        let reads = Reads::new(listing, &executed);
+        let readers = reads.readers();
         let common = vec![Common::All; count];
-        let mut lanes = Self { listing, executed, reads, common, parted: Marks::new(count) };
+        let parted = Marks::new(count);
+        let mut lanes = Self { listing, executed, reads, readers, common, parted };
         for _ in 0..ROUNDS {
             lanes.settle();
             let parted = lanes.partings();
@@ -102,12 +138,6 @@ impl<'a, 'b> Lanes<'a, 'b> {
 
     /// Lowers what lanes have in common until it holds everywhere: whatever reads what was lowered is looked at again.
     fn settle(&mut self) {
-        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); self.common.len()];
-        for (at, reads) in self.reads.iter().enumerate() {
-            for &by in reads.iter().flat_map(|read| &read.made) {
-                readers[by].push(at);
-            }
-        }
         let mut open: Vec<usize> = self.executed.iter().collect();
         open.reverse();
         let mut waits = self.executed.clone();
@@ -116,7 +146,8 @@ impl<'a, 'b> Lanes<'a, 'b> {
             let less = self.of(at).min(self.common[at]);
             if less < self.common[at] {
                 self.common[at] = less;
-                open.extend(readers[at].iter().copied().filter(|&reader| waits.insert(reader)));
+                let readers = self.readers.of(at).iter().map(|&reader| reader as usize);
+                open.extend(readers.filter(|&reader| waits.insert(reader)));
             }
         }
     }
@@ -133,17 +164,15 @@ impl<'a, 'b> Lanes<'a, 'b> {
             family if family.is_memory() => return Common::Nothing,
             _ => false,
         };
-        let reads = &self.reads[at];
-        let of_reads = reads.iter().map(|read| self.of_read(at, read));
-        let least = of_reads.clone().min().unwrap_or(Common::All);
+        let of_reads = self.reads.of(at).map(|read| (read, self.of_read(at, read)));
+        let least = of_reads.clone().map(|(_, common)| common).min().unwrap_or(Common::All);
         if least != Common::ButIndex {
             return least;
         }
-        let of_reads: Vec<Common> = of_reads.collect();
-        let mut indices = reads.iter().zip(&of_reads).filter(|(_, of)| **of == Common::ButIndex);
+        let mut indices = of_reads.clone().filter(|(_, of)| *of == Common::ButIndex);
         let index = indices.next().filter(|_| indices.next().is_none());
-        let others = of_reads.iter().filter(|&&common| common != Common::ButIndex);
-        let rest = others.copied().min().unwrap_or(Common::All);
+        let others = of_reads.map(|(_, common)| common).filter(|of| *of != Common::ButIndex);
+        let rest = others.min().unwrap_or(Common::All);
         if is_read {
             return Common::Nothing;
         }
@@ -160,17 +189,17 @@ impl<'a, 'b> Lanes<'a, 'b> {
     }
 
     /// What lanes have in common of a value that is read: nothing, where lanes that went different ways come with different ones.
-    fn of_read(&self, at: usize, read: &Read) -> Common {
+    fn of_read(&self, at: usize, read: Read) -> Common {
         let Some(&first) = read.made.first() else {
             // Nobody here has made it.
             let is_unknown = read.of.slot.is_general() && read.of.role != Role::Old;
             return if is_unknown { Common::Nothing } else { Common::All };
         };
-        let is_one = read.made.len() == 1 && first < at;
-        if !is_one && read.made.iter().any(|&by| self.parted[by]) {
+        let is_one = read.made.len() == 1 && (first as usize) < at;
+        if !is_one && read.made.iter().any(|&by| self.parted[by as usize]) {
             return Common::Nothing;
         }
-        read.made.iter().map(|&by| self.common[by]).min().unwrap_or(Common::All)
+        read.made.iter().map(|&by| self.common[by as usize]).min().unwrap_or(Common::All)
     }
 
     fn found(&self) -> SameForLanes {
@@ -200,9 +229,9 @@ impl<'a, 'b> Lanes<'a, 'b> {
         }
         let mut taken: BTreeSet<(usize, Slot)> = BTreeSet::new();
         for at in self.executed.iter().filter(|&at| of_groups[at].is_none()) {
-            for read in self.reads[at].iter().filter(|read| read.of.role != Role::Old) {
-                let of_group = read.made.iter().filter(|&&by| of_groups[by].is_some());
-                taken.extend(of_group.map(|&by| (by, read.of.slot)));
+            for read in self.reads.of(at).filter(|read| read.of.role != Role::Old) {
+                let of_group = read.made.iter().filter(|&&by| of_groups[by as usize].is_some());
+                taken.extend(of_group.map(|&by| (by as usize, read.of.slot)));
             }
         }
         found.handed_on = taken.into_iter().map(|(at, _)| self.listing.executed(at)).sum();
@@ -218,9 +247,9 @@ impl<'a, 'b> Lanes<'a, 'b> {
         let mut decides = Marks::new(self.common.len());
         while let Some(at) = open.pop() {
             let is_memory = sass.entries[at].family.is_memory();
-            for &by in self.reads[at].iter().filter(|_| !is_memory).flat_map(|read| &read.made) {
-                if decides.insert(by) {
-                    open.push(by);
+            for &by in self.reads.of(at).filter(|_| !is_memory).flat_map(|read| read.made) {
+                if decides.insert(by as usize) {
+                    open.push(by as usize);
                 }
             }
         }
@@ -236,18 +265,14 @@ impl<'a, 'b> Lanes<'a, 'b> {
             _ => None,
         };
         let mut of_groups: Vec<Option<u32>> = self.common.iter().map(bits_of).collect();
-        let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for at in self.executed.iter() {
-            for &by in self.reads[at].iter().flat_map(|read| &read.made) {
-                if self.common[by] == Common::All {
-                    readers.entry(by).or_default().push(at);
-                }
-            }
-        }
         // A reader stands behind what it reads, but for loops.
-        for (at, by) in readers.into_iter().rev() {
-            let mut of_readers = by.into_iter().map(|by| of_groups[by]);
-            of_groups[at] = of_readers.try_fold(LANE_BITS, |least, bits| Some(least.min(bits?)));
+        for at in self.executed.iter().collect::<Vec<_>>().into_iter().rev() {
+            let readers = self.readers.of(at);
+            if self.common[at] == Common::All && !readers.is_empty() {
+                let mut of_readers = readers.iter().map(|&by| of_groups[by as usize]);
+                let least = |least: u32, bits: Option<u32>| Some(least.min(bits?));
+                of_groups[at] = of_readers.try_fold(LANE_BITS, least);
+            }
         }
         of_groups
     }

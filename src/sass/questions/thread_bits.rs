@@ -19,17 +19,22 @@ pub fn bits_of_work(listing: &Listing) -> Option<u32> {
     let sass = listing.sass;
     let count = sass.entries.len();
     let is_executed = |at: usize| listing.executed(at) > 0.0;
-    let tells_apart = (0..count).any(|at| {
-        let text = listing.text(at);
-        let takes_part =
-            matches!(sass.entries[at].family, Family::Atomic(_) | Family::Reduction(_));
-        takes_part && is_executed(at)
-            || ["SR_TID.Y", "SR_TID.Z", "SR_LANEID", "SR_VIRTID", "CREDUX", "SHFL", "VOTE", "MATCH"]
-                .iter()
-                .any(|name| text.contains(name))
-    });
-    let roots = Marks::of(count, |at| listing.text(at).contains("SR_TID.X") && is_executed(at));
-    if roots.are_none() || tells_apart {
+    let is_index = |at: usize| {
+        is_executed(at)
+            && sass.entries[at].family == Family::System
+            && listing.text(at).contains("SR_TID.X")
+    };
+    let roots = Marks::of(count, is_index);
+    let tells_apart = |at: usize| match sass.entries[at].family {
+        Family::Atomic(_) | Family::Reduction(_) => is_executed(at),
+        Family::Shuffle | Family::Vote => !listing.text(at).contains("ELECT"),
+        Family::System => {
+            let others = ["SR_TID.Y", "SR_TID.Z", "SR_LANEID", "SR_VIRTID"];
+            others.iter().any(|name| listing.text(at).contains(name))
+        }
+        _ => false,
+    };
+    if roots.are_none() || (0..count).any(tells_apart) {
         return None;
     }
     let mut reaching = Reaching::new(sass);

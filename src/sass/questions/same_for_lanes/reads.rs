@@ -11,48 +11,111 @@ use crate::sass::parse::operands::Role;
 use crate::sass::parse::register::Slot;
 
 /// What an instruction reads, and the instructions that may have made it.
-pub(super) struct Read {
+#[derive(Clone, Copy)]
+pub(super) struct Read<'a> {
     pub of: Use,
-    pub made: Vec<usize>,
+    pub made: &'a [u32],
 }
 
-/// What each executed instruction reads. A function's argument is made by its callers.
-pub(super) fn reads(listing: &Listing, executed: &Marks) -> Vec<Vec<Read>> {
-    let sass = listing.sass;
-    let calls = calls(listing, executed);
-    let mut reaching = Reaching::new(sass);
-    let mut arguments: BTreeMap<(usize, Slot), Vec<usize>> = BTreeMap::new();
-    let mut reads = Vec::with_capacity(sass.entries.len());
-    for at in 0..sass.entries.len() {
-        let uses = if executed[at] { sass.uses(at) } else { &[] };
-        let of = |each: &Use| {
-            let made = reaching.definitions(at, *each).map(|by| by as usize);
-            let mut made: Vec<usize> = made.filter(|&by| executed[by]).collect();
-            let is_argument = made.is_empty() && each.slot.is_general() && each.role != Role::Old;
-            if is_argument && let Some((&begin, calls)) = calls.range(..=at).next_back() {
-                let of_calls = arguments.entry((begin, each.slot)).or_insert_with(|| {
-                    let before =
-                        |&call: &usize| slot_before(listing, &mut reaching, call, each.slot);
-                    calls.iter().flat_map(before).collect()
-                });
-                made.clone_from(of_calls);
-            }
-            Read { of: *each, made }
+/// What all executed instructions read, one after another.
+pub(super) struct Reads {
+    /// What is read, and where its makers end.
+    each: Vec<(Use, u32)>,
+    makers: Vec<u32>,
+    /// By instruction, where what it reads ends.
+    ends: Vec<u32>,
+}
+
+impl Reads {
+    /// A function's argument is made by its callers.
+    pub(super) fn new(listing: &Listing, executed: &Marks) -> Self {
+        let sass = listing.sass;
+        let count = sass.entries.len();
+        let calls = calls(listing, executed);
+        let mut reaching = Reaching::new(sass);
+        let mut arguments: BTreeMap<(usize, Slot), Vec<u32>> = BTreeMap::new();
+        let mut all = Self {
+            each: Vec::with_capacity(4 * count),
+            makers: Vec::with_capacity(4 * count),
+            ends: Vec::with_capacity(count),
         };
-        reads.push(uses.iter().map(of).collect());
+        for at in 0..count {
+            let uses = if executed[at] { sass.uses(at) } else { &[] };
+            for each in uses {
+                let begin = all.makers.len();
+                let made = reaching.definitions(at, *each);
+                all.makers.extend(made.filter(|&by| executed[by as usize]));
+                let is_unmade = all.makers.len() == begin;
+                let is_argument = is_unmade && each.slot.is_general() && each.role != Role::Old;
+                if is_argument && let Some((&begin, calls)) = calls.range(..=at).next_back() {
+                    let of_calls = arguments.entry((begin, each.slot)).or_insert_with(|| {
+                        let before =
+                            |&call: &usize| slot_before(listing, &mut reaching, call, each.slot);
+                        calls.iter().flat_map(before).collect()
+                    });
+                    all.makers.extend_from_slice(of_calls);
+                }
+                all.each.push((*each, all.makers.len() as u32));
+            }
+            all.ends.push(all.each.len() as u32);
+        }
+        all
     }
-    reads
+
+    /// What an instruction reads.
+    pub(super) fn of(&self, at: usize) -> impl Iterator<Item = Read<'_>> + Clone {
+        let end_before =
+            |ends: &[u32], at: usize| at.checked_sub(1).map_or(0, |before| ends[before]);
+        let range = end_before(&self.ends, at) as usize..self.ends[at] as usize;
+        range.map(|place| {
+            let begin = place.checked_sub(1).map_or(0, |before| self.each[before].1);
+            let (of, end) = self.each[place];
+            Read { of, made: &self.makers[begin as usize..end as usize] }
+        })
+    }
+
+    /// Who reads what each instruction makes, in the same order.
+    pub(super) fn readers(&self) -> Readers {
+        let count = self.ends.len();
+        let mut begins = vec![0_u32; count + 1];
+        self.makers.iter().for_each(|&by| begins[by as usize + 1] += 1);
+        for at in 0..count {
+            begins[at + 1] += begins[at];
+        }
+        let mut next = begins.clone();
+        let mut readers = vec![0; self.makers.len()];
+        for at in 0..count {
+            for &by in self.of(at).flat_map(|read| read.made) {
+                readers[next[by as usize] as usize] = at as u32;
+                next[by as usize] += 1;
+            }
+        }
+        Readers { begins, readers }
+    }
+}
+
+/// The readers of what each instruction makes.
+pub(super) struct Readers {
+    begins: Vec<u32>,
+    readers: Vec<u32>,
+}
+
+impl Readers {
+    /// Those of one instruction, ascending.
+    pub(super) fn of(&self, at: usize) -> &[u32] {
+        &self.readers[self.begins[at] as usize..self.begins[at + 1] as usize]
+    }
 }
 
 /// What may have made what a slot holds at a call.
-fn slot_before(listing: &Listing, reaching: &mut Reaching, call: usize, slot: Slot) -> Vec<usize> {
+fn slot_before(listing: &Listing, reaching: &mut Reaching, call: usize, slot: Slot) -> Vec<u32> {
     let sass = listing.sass;
     let start = sass.flow.blocks[sass.flow.block_of[call] as usize].start;
     if let Some(by) = (start..call).rev().find(|&by| sass.defs(by).contains(&slot)) {
-        return vec![by];
+        return vec![by as u32];
     }
     let each = Use { slot, role: Role::Data, definition: None };
-    reaching.definitions(call, each).map(|by| by as usize).collect()
+    reaching.definitions(call, each).collect()
 }
 
 /// Where functions begin that are called, with their calls.

@@ -1,6 +1,6 @@
 //! Memory that one kernel hands on to the next on its stream, as a survey saw it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,15 @@ impl HandedOn {
             each.pointers.iter().map(|pointers| [pointers.own, pointers.other]).collect()
         };
         self.kernel == other.kernel && places(self) == places(other)
+    }
+
+    /// True for the same of this launch's pointers, whatever the other launch makes of them.
+    #[must_use]
+    pub fn has_places_of(&self, other: &Self) -> bool {
+        let places = |each: &Self| -> BTreeSet<u32> {
+            each.pointers.iter().map(|pointers| pointers.own).collect()
+        };
+        places(self) == places(other)
     }
 
     /// How much memory it is in all, bytes.

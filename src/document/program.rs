@@ -217,24 +217,30 @@ impl SurveyedProgram {
     /// makes none, or where that is not known.
     #[must_use]
     pub fn in_a_row(&self, launch: &LaunchRow) -> Row {
-        let is_alike =
-            |group: &&ProgramGroup| group.fits(&launch.kernel, launch.grid, launch.block);
-        let alike = self.program.groups.iter().filter(is_alike);
         // Where some take longer than others, what holds for all.
         let row = |group: &ProgramGroup| Row {
             launches: group.in_a_row.unwrap_or(1),
             turn: group.turn.unwrap_or(1),
             only_read: group.if_only_read.clone(),
         };
-        alike.map(row).min().unwrap_or(Row::ALONE)
+        self.groups_like(launch).into_iter().map(row).min().unwrap_or(Row::ALONE)
+    }
+
+    /// The groups of this kernel, grid and block. Of instances of one template those of this instance, where their names tell.
+    fn groups_like(&self, launch: &LaunchRow) -> Vec<&ProgramGroup> {
+        let fits = |group: &&ProgramGroup| group.fits(&launch.kernel, launch.grid, launch.block);
+        let mut alike: Vec<&ProgramGroup> = self.program.groups.iter().filter(fits).collect();
+        if alike.iter().any(|group| group.is_of(&launch.kernel)) {
+            alike.retain(|group| group.is_of(&launch.kernel));
+        }
+        alike
     }
 
     /// What launches of this kernel, grid and block share with those beside them; of several kinds, what those share that take most
     /// of the time.
     #[must_use]
     pub(crate) fn neighbours(&self, launch: &LaunchRow) -> Neighbours {
-        let mut groups = self.program.groups.iter();
-        let group = groups.find(|group| group.fits(&launch.kernel, launch.grid, launch.block));
+        let group = self.groups_like(launch).into_iter().next();
         group.map_or_else(Neighbours::default, |group| Neighbours {
             before: group.before.clone(),
             after: group.after.clone(),
@@ -254,8 +260,13 @@ impl SurveyedProgram {
         launches
             .iter()
             .map(|launch| {
-                let found =
-                    left.iter_mut().find(|group| group.is_some_and(|group| fits(launch, group)));
+                let is_of = |group: usize| self.program.groups[group].is_of(&launch.kernel);
+                let is_this = |group: &Option<usize>, strictly: bool| {
+                    group.is_some_and(|group| fits(launch, group) && (!strictly || is_of(group)))
+                };
+                let place = (left.iter().position(|group| is_this(group, true)))
+                    .or_else(|| left.iter().position(|group| is_this(group, false)));
+                let found = place.and_then(|place| left.get_mut(place));
                 // One of a group that was not meant: of those that fit, the one whose launches take as long.
                 found.and_then(Option::take).or_else(|| {
                     let ns = launch.duration_ns.unwrap_or(0.0).max(1.0);

@@ -91,6 +91,11 @@ impl ProgramGroup {
             && self.block == block
             && kernel_name::base(&self.kernel) == kernel_name::base(kernel)
     }
+
+    /// True for a kernel of the same template arguments, as far as both names have them.
+    pub(super) fn is_of(&self, kernel: &str) -> bool {
+        kernel_name::same(&self.kernel, kernel)
+    }
 }
 
 /// What a launch takes of an SM, and what an SM holds of it, without counters.

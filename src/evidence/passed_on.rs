@@ -5,6 +5,7 @@ use crate::evidence::{ModeledLaunch, Threshold};
 use crate::handed_on::HandedOn;
 use crate::hardware::SECTOR_BYTES;
 use crate::model::Effect;
+use crate::sass::flow::slice;
 use crate::sass::questions::through_parameters::through;
 use crate::sass::{Family, Listing};
 use crate::term::Term;
@@ -116,7 +117,8 @@ pub(crate) fn passed<'a>(
     counts.then_some(Passed { with, accesses, once, of_launches: 1.0, sectors })
 }
 
-/// What one kernel for both would spare this one.
+/// What one kernel for both would spare this one: what goes through memory, and, as one thread then does what two did, its part of the
+/// blocks, and of what counts, compares, and makes addresses.
 pub(crate) fn effect(
     launch: &ModeledLaunch,
     traffic: &Traffic,
@@ -130,20 +132,26 @@ pub(crate) fn effect(
             removal.remove_latency(at, each.of_launches);
         }
     }
-    let mut effect = removal.effect(launch);
     let of = |passed: Option<&Passed>| passed.map_or(0.0, |passed| passed.sectors);
+    let part = |sectors: f64, all: f64| (sectors / all.max(1.0)).min(1.0);
+    let loaded_part = part(of(loaded), traffic.of_loads * traffic.misses);
+    let stored_part = part(of(stored), traffic.of_stores);
+    let with_others = loaded_part + stored_part;
+    let shared = with_others / (1.0 + with_others);
+    let work = slice::work(&removal.listing);
+    for (at, _) in removal.listing.entries().filter(|(at, _)| !work[*at]) {
+        removal.remove(at, shared);
+    }
+    let mut effect = removal.effect(launch);
     let share = ((of(loaded) + of(stored)) / traffic.asked).min(1.0);
     effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
     // A kernel that only stores what the next one takes, as a fill does, goes whole.
-    if traffic.of_loads <= 0.0 && of(stored) >= traffic.of_stores {
-        effect.removed.push((Term::BlockScheduler, 1.0));
-    }
+    let is_fill = traffic.of_loads <= 0.0 && of(stored) >= traffic.of_stores;
+    effect.removed.push((Term::BlockScheduler, if is_fill { 1.0 } else { shared }));
     let (Some(read), Some(written)) = (launch.get(READ), launch.get(WRITTEN)) else {
         return Some(effect);
     };
-    let part = |sectors: f64, all: f64| (sectors / all.max(1.0)).min(1.0);
-    let reads = read * part(of(loaded), traffic.of_loads * traffic.misses);
-    let writes = written * part(of(stored), traffic.of_stores);
+    let (reads, writes) = (read * loaded_part, written * stored_part);
     let dram = |bytes: f64| (Term::Dram, (bytes / (read + written).max(1.0)).min(1.0));
     // Behind the kernel that stored it, L2 may still hold it; ncu measures with L2 emptied.
     if loaded.is_some_and(|passed| passed.with.bytes() <= HELD.value) {

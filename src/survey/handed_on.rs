@@ -33,7 +33,8 @@ pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
     groups.iter().map(of_group).collect()
 }
 
-/// What half of so many launches or more have alike, but for how much it is.
+/// What half of so many launches or more have alike, but for how much it is. Where kernels that compute element by element are strung
+/// together in ever other orders, the other kernel may differ: the one that is met most stands for all.
 fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Option<HandedOn> {
     let mut alike: Vec<(usize, &HandedOn)> = Vec::new();
     for each in found {
@@ -43,8 +44,10 @@ fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Opt
             None => alike.push((1, each)),
         }
     }
-    let most = alike.into_iter().max_by_key(|(count, _)| *count);
-    most.filter(|(count, _)| 2 * count >= launches).map(|(_, each)| each.clone())
+    let (_, most) = *alike.iter().max_by_key(|(count, _)| *count)?;
+    let of_same_places = alike.iter().filter(|(_, each)| each.has_places_of(most));
+    let count: usize = of_same_places.map(|(count, _)| *count).sum();
+    (2 * count >= launches).then(|| most.clone())
 }
 
 /// The parameters of a launch that are addresses, and what lies there.

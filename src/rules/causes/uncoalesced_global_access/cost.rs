@@ -1,7 +1,10 @@
 //! Who pays for the excess, and what goes with it.
 
+use std::collections::BTreeMap;
+
 use super::layout::{Apart, Gathers, is_wide};
 use super::{FROM_L1, LEAST_EXCESS, READ, REQUESTS, SHARED, TAGS, WRITTEN};
+use crate::device::Quantity;
 use crate::evidence::{ModeledLaunch, local_memory, look_ups};
 use crate::export::SourceRow;
 use crate::hardware::{SECTOR_BYTES, SECTORS_PER_LINE};
@@ -131,11 +134,33 @@ fn stalls(launch: &ModeledLaunch, goes: f64, gathers: &Gathers) -> Vec<(StallRea
         None => launch.stall_on(StallReason::LongScoreboard, excess),
     };
     let queue = launch.model.utilization(Term::L1Data).unwrap_or(0.0);
+    let beyond = beyond_idle_l2(launch, excess).unwrap_or(1.0);
     vec![
-        (StallReason::LongScoreboard, goes * (waits + (1.0 - waits) * queue)),
+        (StallReason::LongScoreboard, goes.min(beyond) * waits + goes * (1.0 - waits) * queue),
         (StallReason::LgThrottle, goes),
         (StallReason::Drain, goes),
     ]
+}
+
+/// The share of the waits for the results of such loads that is longer than an idle L2 takes (0 to 1): dense or not, each load
+/// takes as long as that. `None` where that is not known.
+fn beyond_idle_l2(launch: &ModeledLaunch, is_such: impl Fn(&SourceRow) -> bool) -> Option<f64> {
+    let idle = launch.profile.device_facts().get(Quantity::L2Latency)?;
+    let listing = launch.profile.listing()?;
+    let reason = StallReason::LongScoreboard;
+    let all = listing.sass.counts.stall_samples(reason);
+    let cycles_per_sample = launch.profile.stall(reason)? * listing.total() / all.max(1.0);
+    let mut samples: BTreeMap<usize, f64> = BTreeMap::new();
+    for charge in listing.charges(reason).iter().filter(|it| is_such(listing.row(it.producer))) {
+        *samples.entry(charge.waiting).or_default() += charge.samples;
+    }
+    let (mut waited, mut kept) = (0.0, 0.0);
+    for (at, samples) in samples {
+        let cycles = samples * cycles_per_sample;
+        waited += cycles;
+        kept += cycles.min(idle * listing.executed(at));
+    }
+    (waited > 0.0).then(|| 1.0 - kept / waited)
 }
 
 /// The share of the L1 data pipe's wavefronts that dense addresses would not need, the tag look-ups

@@ -95,7 +95,7 @@ pub(super) fn cost(
     (
         Effect {
             removed,
-            stalls: stalls(launch, request_share.max(tag_share), gathers),
+            stalls: stalls(launch, request_share.max(tag_share), ideal, gathers),
             ..Effect::default()
         },
         payer,
@@ -117,7 +117,12 @@ fn local_share(launch: &ModeledLaunch) -> f64 {
 /// so waits shrink with the look-ups in L1 and the requests that L2 no longer sees: those for loads with
 /// excess, those for a place in the queue that such accesses fill, and those of dense loads that find L1
 /// busy with the look-ups of others, through which all of them go in turn.
-fn stalls(launch: &ModeledLaunch, goes: f64, gathers: &Gathers) -> Vec<(StallReason, f64)> {
+fn stalls(
+    launch: &ModeledLaunch,
+    goes: f64,
+    ideal: f64,
+    gathers: &Gathers,
+) -> Vec<(StallReason, f64)> {
     if goes <= 0.0 {
         return Vec::new();
     }
@@ -134,7 +139,7 @@ fn stalls(launch: &ModeledLaunch, goes: f64, gathers: &Gathers) -> Vec<(StallRea
         None => launch.stall_on(StallReason::LongScoreboard, excess),
     };
     let queue = launch.model.utilization(Term::L1Data).unwrap_or(0.0);
-    let beyond = beyond_idle_l2(launch, excess).unwrap_or(1.0);
+    let beyond = beyond_idle_memory(launch, ideal, excess).unwrap_or(1.0);
     vec![
         (StallReason::LongScoreboard, goes.min(beyond) * waits + goes * (1.0 - waits) * queue),
         (StallReason::LgThrottle, goes),
@@ -142,10 +147,19 @@ fn stalls(launch: &ModeledLaunch, goes: f64, gathers: &Gathers) -> Vec<(StallRea
     ]
 }
 
-/// The share of the waits for the results of such loads that is longer than an idle L2 takes (0 to 1): dense or not, each load
-/// takes as long as that. `None` where that is not known.
-fn beyond_idle_l2(launch: &ModeledLaunch, is_such: impl Fn(&SourceRow) -> bool) -> Option<f64> {
-    let idle = launch.profile.device_facts().get(Quantity::L2Latency)?;
+/// The share of the waits for the results of such loads that is longer than idle memory takes (0 to 1): dense or not, each load
+/// takes as long as L2, and one whose data come from DRAM as long as that. `None` where that is not known.
+fn beyond_idle_memory(
+    launch: &ModeledLaunch,
+    ideal_sectors: f64,
+    is_such: impl Fn(&SourceRow) -> bool,
+) -> Option<f64> {
+    let facts = launch.profile.device_facts();
+    let of_l2 = facts.get(Quantity::L2Latency)?;
+    let of_dram = facts.get(Quantity::DramLatency).map_or(of_l2, |cycles| cycles.max(of_l2));
+    let read = launch.get(READ).unwrap_or(0.0);
+    let from_dram = (read / (SECTOR_BYTES * ideal_sectors).max(1.0)).min(1.0);
+    let idle = of_l2 + from_dram * (of_dram - of_l2);
     let listing = launch.profile.listing()?;
     let reason = StallReason::LongScoreboard;
     let all = listing.sass.counts.stall_samples(reason);

@@ -5,13 +5,21 @@ use crate::evidence::passed_on::{
     FROM_L1, HELD, Passed, READ, READINGS, Traffic, WRITTEN, effect, passed, sectors,
 };
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch};
+use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::first_parameter;
 use crate::kernel_name::short;
 use crate::rules::{Example, Kind, Rule, SourcePage};
 use crate::text::{bytes, percent};
+
+/// What an average SM may idle where a kernel takes over the work of the one before it.
+const MOST_IDLE: Threshold = Threshold {
+    what: "share of the time for which an average SM has no warp, for the kernel to take over the work of the one before it, below",
+    value: 0.5,
+    unit: "share",
+    source: "derivation: half of the device would do at best half as fast what the kernel before it does on the whole of it",
+};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -39,7 +47,7 @@ The first kernel's work moves to where its result is used, and 24 bytes per poin
 something else reads as well must still be stored.",
     }],
     section: "MemoryWorkloadAnalysis",
-    thresholds: &[MATTERS_LIMIT, READINGS, HELD],
+    thresholds: &[MATTERS_LIMIT, READINGS, HELD, MOST_IDLE],
     needs: &[ISSUE_BUSY],
     sharpened_by: &[Reads::always(&[FROM_L1, READ, WRITTEN])],
     source_page: SourcePage::Needed,
@@ -64,8 +72,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let asked = launch.get(FROM_L1).filter(|&asked| asked > 0.0)?;
     let traffic = Traffic::new(&listing, asked);
     let begin = first_parameter(launch.profile.row.compute_capability?);
-    let loaded =
-        neighbours.before.as_ref().and_then(|with| passed(&listing, &traffic, with, begin, false));
+    // Few blocks would take over the work of many.
+    let takes_over = launch.model.idle() < MOST_IDLE.value;
+    let before = neighbours.before.as_ref().filter(|_| takes_over);
+    let loaded = before.and_then(|with| passed(&listing, &traffic, with, begin, false));
     let stored =
         neighbours.after.as_ref().and_then(|with| passed(&listing, &traffic, with, begin, true));
     if loaded.is_none() && stored.is_none() {

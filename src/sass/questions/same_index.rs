@@ -3,7 +3,8 @@
 //!
 //! Side by side in memory, a lane would fetch them together. Only arrays count whose address is another one before the index is added,
 //! and turns of a loop that leaves the index as it is: what lies a constant away in the same array, as around a pixel, belongs to
-//! another index.
+//! another index. Unless all that is fetched by it are three planes or more, equally far apart, from the index on: neighbours lie on
+//! both sides, or next to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
 use crate::sass::flow::reaching::Reaching;
 use crate::sass::flow::turns::turns;
-use crate::sass::parse::access::Space;
+use crate::sass::parse::access::{self, Space};
 use crate::sass::parse::instruction::{Instruction, OperandKind};
 use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::{Role, destinations};
@@ -34,13 +35,23 @@ pub fn elements_of_an_index(
     // By kind, width and index: the arrays, each with how many elements of it turns go through.
     let mut arrays: BTreeMap<(Kind, BTreeSet<usize>), BTreeMap<Vec<Origin>, f64>> = BTreeMap::new();
     let mut members = Vec::new();
+    let mut accesses: Vec<(usize, Kind, Way)> = Vec::new();
+    // What is added to each address.
+    let mut offsets: BTreeMap<(Kind, Vec<usize>), BTreeSet<i64>> = BTreeMap::new();
     for &access in sent {
         let Some(kind) = Kind::of(listing, access) else { continue };
         let Some(way) = ways.of(access) else { continue };
+        let of_address = offsets.entry((kind, way.last.clone())).or_default();
+        let parsed = Instruction::parse(listing.text(access));
+        let offset = parsed.and_then(|parsed| access::address(&parsed)).map(|(_, offset)| offset);
+        of_address.extend(offset);
+        accesses.push((access, kind, way));
+    }
+    for (access, kind, way) in accesses {
         let index = way.index.iter().copied();
         let of_lanes = places_apart_from(listing, access, index, block, grid) as f64;
         let turns = ways.planes(access, &way);
-        let elements = of_lanes * turns;
+        let elements = of_lanes * turns * equally_far(&offsets[&(kind, way.last.clone())]);
         // Steps of an unrolled loop go through further planes, each by a pointer of its own.
         let base = if turns > 1.0 { vec![Origin::Made(way.last)] } else { way.base };
         let key = (kind, way.index);
@@ -196,6 +207,17 @@ impl<'a> Ways<'a> {
         };
         if moves && is_apart() { turns(self.listing, around) } else { 1.0 }
     }
+}
+
+/// How many planes these bytes from an address lie in: three or more that are equally far apart, and further than a sector; else 1.
+fn equally_far(offsets: &BTreeSet<i64>) -> f64 {
+    let mut each = offsets.iter();
+    let (Some(0), Some(&pitch), Some(_)) = (each.next(), each.next(), each.next()) else {
+        return 1.0;
+    };
+    let is_plane = |(place, offset): (i64, &i64)| *offset == place * pitch;
+    let all = pitch as f64 > SECTOR_BYTES && (0..).zip(offsets).all(is_plane);
+    if all { offsets.len() as f64 } else { 1.0 }
 }
 
 fn makers(reaching: &mut Reaching, at: usize, each: Use) -> Vec<usize> {

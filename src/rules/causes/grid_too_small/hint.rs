@@ -52,6 +52,15 @@ pub(super) fn hint(
             "{launch}: divide the statements from the store{line} on among blocks (a switch on blockIdx.y). \
              None needs another's value; make sure that none reads what another stores."
         ),
+        Some(What::Turns(_)) if of(Results::Appended) && blocks <= 1.0 && lanes == Some(1.0) => {
+            format!(
+                "Divide the iterations of {} among threads and blocks. In a first kernel each part counts what it will store; a prefix \
+             sum over the counts (cub::DeviceScan) then gives each part its first place or number, and a second kernel stores. \
+             cub::DeviceSelect does all three where whole elements are kept. A limit on the count holds for the number that the sum \
+             gives.",
+                which_loop(work, locations),
+            )
+        }
         Some(What::Turns(_)) if of(Results::Appended) => format!(
             "Give each item to a warp: its lanes take an iteration each of {} and vote which of them store a result \
              (__ballot_sync). The votes of lower lanes (__popc) give each its place, those of all lanes where the next iterations \

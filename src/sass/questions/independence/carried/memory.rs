@@ -8,7 +8,7 @@ use crate::sass::flow::reaching::Reaching;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
-use crate::sass::parse::operands::Role;
+use crate::sass::parse::operands::{Role, destinations};
 use crate::sass::questions::base_pointers::base_pointers;
 use crate::sass::questions::memory_state;
 use crate::sass::thresholds::MOST_FOLLOWED;
@@ -56,19 +56,48 @@ pub(super) fn may_read_what_turns_stored(listing: &Listing, of: &Loop) -> bool {
         stores.iter().map(|&at| Place::of(listing, reaching, at)).collect();
     let mut loads = of_family(Family::Load(Space::Global));
     loads.retain(|&at| {
-        let place = Place::of(listing, reaching, at);
-        let moves = place.makers.iter().any(|&maker| sass.flow.is_in(of, maker as usize));
-        moves && !places.contains(&place)
+        let makers = makers_of_address(listing, reaching, at);
+        let moves = makers.iter().any(|&maker| sass.flow.is_in(of, maker as usize));
+        moves && !places.contains(&Place::of(listing, reaching, at))
     });
     let mut bases = |accesses: &[usize]| base_pointers(listing, reaching, accesses);
     !bases(&stores).is_disjoint(&bases(&loads))
 }
 
-/// Where an access goes: its address as the code has it, and what makes the registers in it.
+/// Where an access goes: what its address adds to registers, and what is in these.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sass::questions::independence) struct Place<'a> {
-    text: &'a str,
-    makers: BTreeSet<u32>,
+    offset: &'a str,
+    values: BTreeSet<Value<'a>>,
+}
+
+/// What an instruction makes, of what. Two that make the same of the same are one value: the compiler works some out twice.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Value<'a> {
+    /// The opcode, its operands that are no registers, and the instructions that make those that are.
+    WorkedOut(&'a str, Vec<&'a str>, Vec<u32>),
+    /// Only this instruction makes it.
+    Made(u32),
+}
+
+impl<'a> Value<'a> {
+    fn of(listing: &'a Listing, reaching: &mut Reaching, maker: u32) -> Self {
+        let at = maker as usize;
+        let entry = &listing.sass.entries[at];
+        let instruction = Instruction::parse(listing.text(at))
+            .filter(|_| !entry.family.is_memory() && !entry.conditional);
+        let Some(instruction) = instruction else { return Self::Made(maker) };
+        let fixed = instruction.operands.iter().skip(destinations(&instruction, entry.family));
+        let fixed = fixed.filter(|operand| operand.slot().is_none()).map(|operand| operand.text);
+        let makers = listing.sass.uses(at).iter().flat_map(|each| {
+            // Who makes an operand ends with a number that no instruction has.
+            let made = reaching.definitions(at, *each).collect::<Vec<u32>>();
+            made.into_iter().chain([u32::MAX])
+        });
+        let makers = makers.collect();
+        let opcode = Instruction::opcode_of(listing.text(at)).unwrap_or_default();
+        Self::WorkedOut(opcode, fixed.collect(), makers)
+    }
 }
 
 impl<'a> Place<'a> {
@@ -79,14 +108,23 @@ impl<'a> Place<'a> {
         access: usize,
     ) -> Self {
         let text = listing.text(access).rsplit_once('[').unwrap_or_default().1;
-        let addresses = listing.sass.uses(access).iter();
-        let addresses = addresses.filter(|each| each.role == Role::Address);
-        let mut makers = BTreeSet::new();
-        for each in addresses {
-            makers.extend(reaching.definitions(access, *each));
+        let address = text.split(']').next().unwrap_or_default();
+        let mut values = BTreeSet::new();
+        for maker in makers_of_address(listing, reaching, access) {
+            values.insert(Value::of(listing, reaching, maker));
         }
-        Self { text: text.split(']').next().unwrap_or_default(), makers }
+        Self { offset: address.split_once('+').unwrap_or_default().1, values }
     }
+}
+
+/// The instructions that make the registers in an access's address.
+fn makers_of_address(listing: &Listing, reaching: &mut Reaching, access: usize) -> BTreeSet<u32> {
+    let addresses = listing.sass.uses(access).iter().filter(|each| each.role == Role::Address);
+    let mut makers = BTreeSet::new();
+    for each in addresses {
+        makers.extend(reaching.definitions(access, *each));
+    }
+    makers
 }
 
 /// True for a loop of such instructions that stores nothing on the way: what it leaves are its sums. Those of products on the

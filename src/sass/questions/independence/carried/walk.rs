@@ -26,6 +26,8 @@ pub(super) enum Way {
     KeepsLargest,
     /// A guard leaves it as it is.
     Keeps,
+    /// It is held against something that bounds it, and no longer counts where it has come so far.
+    Bounds,
     /// Anything else.
     WorksOut,
 }
@@ -144,7 +146,7 @@ impl Walk<'_> {
     ) -> Vec<(usize, Way)> {
         let sass = self.listing.sass;
         let mut found = Vec::new();
-        let mut seen = [(); 5].map(|()| Marks::new(sass.entries.len()));
+        let mut seen = [(); 6].map(|()| Marks::new(sass.entries.len()));
         let mut open = vec![(definition, Way::Adds)];
         while let Some((at, before)) = open.pop() {
             if !seen[before as usize].insert(at) {
@@ -158,6 +160,10 @@ impl Walk<'_> {
                     Way::WorksOut => Way::WorksOut,
                     _ if each.role == Role::Old => Way::Keeps,
                     _ if self.adds(at, place, each) => before,
+                    Way::Adds | Way::Keeps | Way::Bounds if self.is_bounded_count(at, each) => {
+                        Way::Bounds
+                    }
+                    Way::Bounds if self.compares(at) => Way::Bounds,
                     Way::Adds | Way::Scales if self.scales(at, place, each) => Way::Scales,
                     Way::Adds | Way::KeepsLargest if self.keeps_largest(at, each) => {
                         Way::KeepsLargest
@@ -199,7 +205,7 @@ impl Walk<'_> {
         at
     }
 
-    /// True where one of the carried values is used for an address of a store in the loop.
+    /// True where a carried count tells where something is stored in the loop, or is itself stored there as a number.
     pub(super) fn places_stores(&self, reaching: &mut Reaching, carried: &Carried) -> bool {
         let sass = self.listing.sass;
         let is_store = |at: usize| {
@@ -213,8 +219,7 @@ impl Walk<'_> {
         while let Some(at) = open.pop() {
             let of_store = is_store(at);
             for each in sass.uses(at) {
-                let is_followed =
-                    each.role == Role::Address || each.role == Role::Data && !of_store;
+                let is_followed = matches!(each.role, Role::Address | Role::Data);
                 if !is_followed || sass.entries[at].family.is_memory() && !of_store {
                     continue;
                 }
@@ -268,6 +273,20 @@ impl Walk<'_> {
             }
             _ => false,
         }
+    }
+
+    /// True where an instruction is a step of a count that its guard, used there, may stop.
+    fn is_bounded_count(&self, at: usize, each: &Use) -> bool {
+        let text = self.listing.text(at);
+        let is_count = ["VIADD", "IADD3"].contains(&Instruction::base_of(text).unwrap_or_default());
+        let steps = text.rsplit(',').next().unwrap_or_default().trim();
+        is_count && each.role == Role::Guard && steps.starts_with("0x")
+    }
+
+    /// True for a comparison of integers.
+    fn compares(&self, at: usize) -> bool {
+        let base = Instruction::base_of(self.listing.text(at)).unwrap_or_default();
+        matches!(base, "ISETP" | "PLOP3")
     }
 
     /// True where an instruction multiplies what it uses there by something else.

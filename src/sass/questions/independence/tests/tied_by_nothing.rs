@@ -63,6 +63,38 @@ fn results_that_some_turns_store_behind_the_last_one_are_appended() {
 }
 
 #[test]
+fn a_count_that_stops_at_a_bound_numbers_what_is_stored() {
+    let of = |bound: &str| {
+        let code = [
+            ("MOV R14, RZ", 1.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 400.0),
+            ("ISETP.NE.AND P1, PT, R4, R7, PT", 400.0),
+            (bound, 400.0),
+            ("IMAD.WIDE R16, R4, 0x4, R18", 400.0),
+            ("@!P1 STG.E desc[UR4][R16.64], R14", 400.0),
+            ("@!P1 VIADD R14, R14, 0x1", 400.0),
+            (NEXT, 400.0),
+            ("ISETP.NE.AND P0, PT, R2, R9, PT", 400.0),
+            ("@P0 BRA 0x110", 400.0),
+            ("EXIT", 1.0),
+        ];
+        let mut launch = launch(&code);
+        for (at, row) in launch.instructions.iter_mut().enumerate() {
+            let on = if (5..7).contains(&at) { 0.5 } else { 1.0 };
+            row.counters.thread_inst_executed_pred_on = row.counters.inst_executed * on;
+        }
+        shareable(&launch.listing().unwrap(), Shape::default()).unwrap()
+    };
+    let found = of("ISETP.GE.OR P1, PT, R14, R8, P1");
+    assert_eq!((found.results, found.turns), (Results::Appended, 400.0));
+    let free = of("ISETP.GE.OR P1, PT, R6, R8, P1");
+    assert_eq!((free.results, free.turns), (Results::Appended, 400.0));
+    // What is loaded where the count says decides about the next step.
+    let looked_up = of("LDG.E R7, desc[UR4][R14.64]");
+    assert!(looked_up.turns < 2.0, "a chain of links");
+}
+
+#[test]
 fn what_a_loop_calls_is_its_own() {
     let code = [
         ("MOV R0, RZ", 1.0),

@@ -1,8 +1,10 @@
 //! Accurate maths functions or division where a fast form exists.
 
 mod fast_form;
+mod powers;
 
 use crate::evidence::alike::{self, ALIKE_LIMIT};
+use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
@@ -10,9 +12,11 @@ use crate::finding::{Evidence, Location};
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::sass::Routine;
+use crate::sass::questions::alike::arithmetic;
 use crate::term::Term;
 use crate::text::{count, percent};
 use fast_form::FastForm;
+use powers::PowerOfConstant;
 
 /// The share of what is saved from which its first line is all that the hint names.
 const MOST_OF_IT: f64 = 0.75;
@@ -82,11 +86,18 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
     let runs = Runs::replace(&mut removal, |_, routine| !routine.is_integer());
     let (routine, most) = runs.most()?;
+    let locations = runs.locations(launch, &removal);
+    let text = locations.first().map_or("", |location| location.text.as_str());
+    let power = PowerOfConstant::on(text).filter(|_| routine.is_double());
+    if power.is_some() {
+        // The logarithm of the base, which is worked out anew each time.
+        let listing = removal.listing;
+        arithmetic(&listing).into_iter().for_each(|at| removal.remove(at, 1.0));
+    }
     let effect = removal.effect(launch);
     if !matters(launch, &effect) {
         return None;
     }
-    let locations = runs.locations(launch, &removal);
     let (total, saved) = (removal.mix.total, removal.instructions());
     let slow = if runs.slow_path > 0.0 {
         format!(
@@ -118,10 +129,24 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions that fast forms save", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: hint(&places(launch, &removal, &runs, routine, &locations)) + &alike::advice(launch),
+        hint: match power {
+            Some(power) => of_power(&power, &place(&locations, "the hottest spot")),
+            None => {
+                hint(&places(launch, &removal, &runs, routine, &locations)) + &alike::advice(launch)
+            }
+        },
         locations,
         effect,
     })
+}
+
+/// What to do about a power of a constant.
+fn of_power(power: &PowerOfConstant, at: &str) -> String {
+    let PowerOfConstant { instead, call } = power;
+    format!(
+        "Use {instead} in place of {call} at {at}, which is as exact: the general power works out the logarithm of its base anew \
+         each time. Where 24 bits are enough, the float's function takes less still."
+    )
 }
 
 /// A place that runs a routine, and its share of what fast forms save.

@@ -12,13 +12,22 @@ use crate::sass::flow::slice;
 use crate::sass::parse::access::Space;
 use crate::sass::parse::opcode::Family;
 
-/// The share of the executed instructions, 0 to 1, that is arithmetic on such values, which ends up in what is stored
-/// or exchanged; 0 where the listing is only a part of the code.
+/// The share of the executed instructions, 0 to 1, that is such arithmetic; 0 where the listing is only a part of the code.
 #[must_use]
 pub fn share(listing: &Listing) -> f64 {
     let total = listing.total();
-    if !listing.is_whole() || total <= 0.0 {
+    if total <= 0.0 {
         return 0.0;
+    }
+    arithmetic(listing).iter().map(|&at| listing.executed(at)).sum::<f64>() / total
+}
+
+/// The arithmetic on such values that ends up in what is stored or exchanged, ascending; none where the listing is only a part of
+/// the code.
+#[must_use]
+pub fn arithmetic(listing: &Listing) -> Vec<usize> {
+    if !listing.is_whole() {
+        return Vec::new();
     }
     let (own, work) = (of_threads_own(listing), slice::work(listing));
     let alike = listing.entries().filter(|(at, entry)| {
@@ -37,7 +46,7 @@ pub fn share(listing: &Listing) -> f64 {
         );
         is_arithmetic && work[*at] && !own[*at]
     });
-    alike.map(|(at, _)| listing.executed(at)).sum::<f64>() / total
+    alike.map(|(at, _)| at).collect()
 }
 
 /// The instructions whose result may differ from thread to thread of a block.

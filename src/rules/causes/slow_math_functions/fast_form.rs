@@ -77,7 +77,7 @@ fn named(routine: Routine, text: &str) -> Option<&'static str> {
 }
 
 /// The functions that a line calls, each with the text behind its opening parenthesis.
-fn calls(text: &str) -> Vec<(&str, &str)> {
+pub(super) fn calls(text: &str) -> Vec<(&str, &str)> {
     let code = text.split("//").next().unwrap_or_default();
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     code.match_indices('(')

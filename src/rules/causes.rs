@@ -26,6 +26,7 @@ pub mod shared_bank_conflicts;
 pub mod shared_memory_pressure;
 pub mod register_spilling;
 pub mod linear_search;
+pub mod search_per_element;
 pub mod local_memory_array;
 pub mod narrow_global_access;
 pub mod global_atomic_contention;

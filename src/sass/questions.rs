@@ -20,6 +20,7 @@ mod grid_stride;
 pub mod idle;
 pub mod independence;
 pub mod index_parts;
+pub mod index_searches;
 pub mod lanes;
 pub mod made_of_data;
 pub mod linear_scans;

@@ -6,19 +6,17 @@
 //! another index. Unless all that is fetched by it are three planes or more, equally far apart, from the index on: neighbours lie on
 //! both sides, or next to it.
 
+mod ways;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hardware::SECTOR_BYTES;
 use crate::sass::code::listing::Listing;
-use crate::sass::code::marks::Marks;
-use crate::sass::code::sass::Use;
-use crate::sass::flow::reaching::Reaching;
-use crate::sass::flow::turns::turns;
 use crate::sass::parse::access::{self, Space};
-use crate::sass::parse::instruction::{Instruction, OperandKind};
+use crate::sass::parse::instruction::Instruction;
 use crate::sass::parse::opcode::Family;
-use crate::sass::parse::operands::{Role, destinations};
-use crate::sass::questions::lanes::{bytes_to_next_turn, places_apart_from};
+use crate::sass::questions::lanes::places_apart_from;
+use ways::{Origin, Way, Ways};
 
 /// How many elements each of these accesses, whose lanes go where values send them, shares its index with, itself included, in blocks
 /// of this shape and number; those alone are left out. Loads and stores count apart.
@@ -83,132 +81,6 @@ impl Kind {
     }
 }
 
-/// Where an operand comes from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin<'a> {
-    /// These instructions make it.
-    Made(Vec<usize>),
-    /// It is a constant of the launch.
-    Constant(&'a str),
-}
-
-/// The way from an address back to the index in it.
-struct Way<'a> {
-    /// The instructions whose results are the index.
-    index: BTreeSet<usize>,
-    /// What the index is added to: an array's address.
-    base: Vec<Origin<'a>>,
-    /// The instructions whose results are the address.
-    last: Vec<usize>,
-    /// The steps between.
-    steps: Vec<usize>,
-}
-
-/// The ways of a launch's accesses.
-struct Ways<'a> {
-    listing: &'a Listing<'a>,
-    reaching: Reaching<'a>,
-    /// The integers that follow from what threads load, round or exchange.
-    by_values: Marks,
-}
-
-/// What an instruction works on, apart from numbers in the code.
-#[derive(Default)]
-struct Operands<'a> {
-    /// The makers of each operand that goes by values.
-    by_values: Vec<Vec<usize>>,
-    /// The others.
-    others: Vec<Origin<'a>>,
-}
-
-impl<'a> Ways<'a> {
-    fn new(listing: &'a Listing<'a>) -> Self {
-        let mut reaching = Reaching::with_guards(listing.sass);
-        let by_values = by_values(listing, &mut reaching);
-        Self { listing, reaching, by_values }
-    }
-
-    /// The way back from an access; `None` where no index is found.
-    fn of(&mut self, access: usize) -> Option<Way<'a>> {
-        let sass = self.listing.sass;
-        let of_pair = sass.uses(access).iter();
-        let low =
-            of_pair.copied().find(|each| each.role == Role::Address && each.slot.is_general())?;
-        let last = makers(&mut self.reaching, access, low);
-        let mut open: Vec<(usize, bool)> = last.iter().map(|&at| (at, false)).collect();
-        let (index, base, steps) = (BTreeSet::new(), Vec::new(), Vec::new());
-        let mut way = Way { index, base, last, steps };
-        let mut seen = Marks::new(sass.entries.len());
-        while let Some((at, has_base)) = open.pop() {
-            if !self.by_values[at] || !seen.insert(at) {
-                continue;
-            }
-            let operands = self.operands(at);
-            let [index] = operands.by_values.as_slice() else {
-                way.index.insert(at);
-                continue;
-            };
-            if is_root(self.listing, at) {
-                way.index.insert(at);
-                continue;
-            }
-            way.steps.push(at);
-            // A pointer that moves on adds a stride, and what is added before the array's address is a part of the index.
-            let is_base = !has_base && !operands.others.is_empty() && !self.carries(at, index);
-            if is_base {
-                way.base.extend(operands.others);
-            }
-            open.extend(index.iter().map(|&at| (at, has_base || is_base)));
-        }
-        (!way.index.is_empty()).then_some(way)
-    }
-
-    fn operands(&mut self, at: usize) -> Operands<'a> {
-        let mut found = Operands::default();
-        let Some(instruction) = Instruction::parse(self.listing.text(at)) else { return found };
-        let uses = self.listing.sass.uses(at);
-        let family = self.listing.sass.entries[at].family;
-        for operand in instruction.operands.iter().skip(destinations(&instruction, family)) {
-            if operand.kind == OperandKind::Constant {
-                found.others.push(Origin::Constant(operand.text));
-                continue;
-            }
-            let slot = operand.slot().filter(|slot| !slot.is_predicate());
-            let read = uses.iter().find(|each| Some(each.slot) == slot && each.role == Role::Data);
-            let Some(read) = read.copied() else { continue };
-            let makers = makers(&mut self.reaching, at, read);
-            if makers.iter().any(|&maker| self.by_values[maker]) {
-                found.by_values.push(makers);
-            } else {
-                found.others.push(Origin::Made(makers));
-            }
-        }
-        found
-    }
-
-    /// True where an instruction's operand is its own result of the turn before, or a copy of it.
-    fn carries(&mut self, at: usize, operand: &[usize]) -> bool {
-        operand.contains(&at)
-            || operand.iter().any(|&copy| {
-                self.listing.sass.entries[copy].family == Family::Move
-                    && self.operands(copy).by_values.iter().any(|makers| makers.contains(&at))
-            })
-    }
-
-    /// The elements that the innermost loop goes through a plane apart by one index; 1 outside of such loops.
-    fn planes(&self, access: usize, way: &Way) -> f64 {
-        let flow = &self.listing.sass.flow;
-        let Some(around) = flow.innermost(access).map(|of| &flow.loops[of]) else { return 1.0 };
-        let is_inside = |at: &usize| flow.is_in(around, *at);
-        let moves = way.steps.iter().any(is_inside) && !way.index.iter().any(is_inside);
-        let is_apart = || {
-            let bytes = bytes_to_next_turn(self.listing, around, access);
-            bytes.is_some_and(|bytes| f64::from(bytes.cast_signed()).abs() >= SECTOR_BYTES)
-        };
-        if moves && is_apart() { turns(self.listing, around) } else { 1.0 }
-    }
-}
-
 /// How many planes these bytes from an address lie in: three or more that are equally far apart, and further than a sector; else 1.
 fn equally_far(offsets: &BTreeSet<i64>) -> f64 {
     let mut each = offsets.iter();
@@ -218,37 +90,6 @@ fn equally_far(offsets: &BTreeSet<i64>) -> f64 {
     let is_plane = |(place, offset): (i64, &i64)| *offset == place * pitch;
     let all = pitch as f64 > SECTOR_BYTES && (0..).zip(offsets).all(is_plane);
     if all { offsets.len() as f64 } else { 1.0 }
-}
-
-fn makers(reaching: &mut Reaching, at: usize, each: Use) -> Vec<usize> {
-    reaching.definitions(at, each).map(|maker| maker as usize).collect()
-}
-
-/// What a thread loads, exchanges, or rounds: no index arithmetic leads further back.
-fn is_root(listing: &Listing, at: usize) -> bool {
-    let family = listing.sass.entries[at].family;
-    family.is_memory()
-        || family == Family::Shuffle
-        || family == Family::Convert && listing.text(at).contains("F2I")
-}
-
-/// The integers that follow from roots.
-fn by_values(listing: &Listing, reaching: &mut Reaching) -> Marks {
-    let sass = listing.sass;
-    let mut found = Marks::of(sass.entries.len(), |at| is_root(listing, at));
-    let is_open = |at: usize| {
-        let family = sass.entries[at].family;
-        matches!(family, Family::Integer | Family::IntegerMultiply | Family::Move | Family::Convert)
-    };
-    let open = Marks::of(sass.entries.len(), is_open);
-    found.spread(&open, |at, found| {
-        let data = |each: &&Use| each.role == Role::Data && each.slot.is_general();
-        sass.uses(at).iter().filter(data).any(|each| {
-            let mut by = reaching.definitions(at, *each);
-            by.any(|by| found[by as usize])
-        })
-    });
-    found
 }
 
 #[cfg(test)]
@@ -265,6 +106,39 @@ mod tests {
         ("IMAD.WIDE R4, R0, 0x4, R2", 1.0),
         ("LDG.E R6, desc[UR8][R4.64]", 1.0), // the index
     ];
+
+    #[test]
+    fn addresses_that_lanes_exchange_are_followed_back() {
+        let of = |second: &'static str| {
+            let exchanged = [
+                ("IMAD.WIDE R8, R6, 0x4, c[0x0][0x210]", 1.0),
+                ("STS.64 [R20], R8", 1.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 1.0),
+                ("LDS.64 R10, [R21]", 1.0),
+                ("LDG.E R12, desc[UR8][R10.64]", 1.0), // 7
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 1.0),
+                (second, 1.0),
+                ("STS.64 [R20], R14", 1.0),
+                ("BAR.SYNC.DEFER_BLOCKING 0x0", 1.0),
+                ("LDS.64 R16, [R21]", 1.0),
+                ("LDG.E R18, desc[UR8][R16.64]", 1.0), // 13
+            ];
+            let own = [("S2R R20, SR_TID.X", 1.0), ("IMAD.SHL.U32 R21, R20, 0x4, RZ", 1.0)];
+            elements(&[&own[..], &LOADS[..], &exchanged].concat(), &[9, 15]).len()
+        };
+        assert_eq!(of("IMAD.WIDE R14, R6, 0x4, c[0x0][0x218]"), 2);
+        assert_eq!(of("IMAD.WIDE R14, R12, 0x4, c[0x0][0x218]"), 0, "another index");
+        assert_eq!(of("MOV R14, R6"), 0, "no address of an array");
+    }
+
+    #[test]
+    fn planes_are_equally_far_apart() {
+        let of = |offsets: &[i64]| equally_far(&offsets.iter().copied().collect());
+        assert!((of(&[0, 0x23184, 0x46308]) - 3.0).abs() < 1e-12);
+        for others in [&[0, 0x1000][..], &[0, 4, 8], &[-0x1000, 0, 0x1000], &[0, 0x1000, 0x3000]] {
+            assert!((of(others) - 1.0).abs() < 1e-12, "{others:?}");
+        }
+    }
 
     #[test]
     fn arrays_that_one_index_goes_through_lie_apart() {

@@ -4,6 +4,14 @@ use std::path::Path;
 
 use crate::frame::Launch;
 
+/// How hints for kernels of Triton begin.
+pub(crate) const BEGIN: &str = "In Triton: ";
+
+/// A hint that begins with what the change is in Triton.
+pub(crate) fn begun(change: &str, in_cuda: &str) -> String {
+    format!("{BEGIN}{change} In terms of CUDA: {in_cuda}")
+}
+
 /// True for a kernel whose lines are Python's and whose name has no parameters. Numba's kernels, which are Python
 /// too, have the mangled names of functions in C++.
 pub(crate) fn is_of_triton(launch: &Launch) -> bool {

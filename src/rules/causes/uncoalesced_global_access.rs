@@ -8,6 +8,7 @@ mod spread;
 mod tests;
 
 use crate::evidence::kept_state::{self, KeptState};
+use crate::evidence::language::{begun, is_of_triton};
 use crate::evidence::modeled_launch::{BLOCK, BLOCKS_AT_ONCE, GRID};
 use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
@@ -20,7 +21,7 @@ use crate::sass::questions::swap::replaceable;
 use crate::term::Term;
 use crate::text::{count, count_of, percent};
 use cost::cost;
-use hint::hint;
+use hint::{hint, in_triton};
 use layout::{
     Gathers, Layout, Pieces, copies_a_sector_for_each_lane, layout, most_excess, width_at,
 };
@@ -189,6 +190,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if excess > MOSTLY_EXCESS * sectors {
         effect.wasted = vec![Term::L2, Term::L2Requests, Term::Dram];
     }
+    let hint = hint(&locations, &layout, lanes, fills, width, sets_pace(launch))
+        + if copies_a_sector_for_each_lane(launch) { TO_ONE_LINE } else { "" }
+        + &starts.unwrap_or_default();
     Some(Draft {
         message: format!(
             "Global accesses ask for {} sectors where their addresses need {} ({}): {} ({}) are \
@@ -204,9 +208,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new(SECTORS, sectors, "sector"),
             Evidence::new(IDEAL, ideal, "sector"),
         ],
-        hint: hint(&locations, &layout, lanes, fills, width, sets_pace(launch))
-            + if copies_a_sector_for_each_lane(launch) { TO_ONE_LINE } else { "" }
-            + &starts.unwrap_or_default(),
+        hint: match in_triton(&layout).filter(|_| is_of_triton(launch.profile)) {
+            Some(change) => begun(change, &hint),
+            None => hint,
+        },
         locations,
         effect,
     })

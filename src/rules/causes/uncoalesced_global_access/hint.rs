@@ -100,6 +100,24 @@ pub(super) fn hint(
     )
 }
 
+/// What the change is in Triton, where it is not the tile's shape.
+pub(super) fn in_triton(layout: &Layout) -> Option<&'static str> {
+    match layout {
+        Layout::Gathered(_, Some(_)) => Some(
+            "keep what one index leads to in one tensor with the members last, and load them together: a last dimension of the tile that \
+             goes over the members (index[:, None] * MEMBERS + members[None, :], with MEMBERS a power of two).",
+        ),
+        Layout::Gathered(_, None) => Some(
+            "no shape of the tile makes a gather dense. Sort or group the elements by the index beforehand, or gather fewer and \
+             narrower values (a narrower type, less often).",
+        ),
+        Layout::Shifted => Some(
+            "make strides and first elements multiples of 32 bytes: pad rows, and tell the compiler by tl.multiple_of where it can't see it.",
+        ),
+        _ => None,
+    }
+}
+
 /// What to do where an index leads to several arrays or planes.
 fn of_planes(at: &str, sender: Sender, apart: Apart) -> String {
     let index = match sender {

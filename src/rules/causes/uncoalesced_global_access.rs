@@ -9,6 +9,7 @@ mod tests;
 
 use crate::evidence::kept_state::{self, KeptState};
 use crate::evidence::language::{begun, is_of_triton};
+use crate::evidence::loads_in_flight::LONG;
 use crate::evidence::modeled_launch::{BLOCK, BLOCKS_AT_ONCE, GRID};
 use crate::evidence::removal::Removal;
 use crate::evidence::{Draft, ModeledLaunch, Threshold, local_memory};
@@ -117,6 +118,7 @@ the sectors moves.",
     needs: &[SECTORS, IDEAL],
     sharpened_by: &[
         Reads::only_where(has_excess, &[REQUESTS, SHARED, FROM_L1, READ, WRITTEN, BLOCK]),
+        Reads::only_where(has_excess, &[LONG]),
         Reads::only_where(has_excess_beside_local, &local_memory::BEYOND_L1),
         local_memory::BY_HIT_RATE,
         BLOCKS_AT_ONCE,

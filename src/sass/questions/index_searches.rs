@@ -72,14 +72,26 @@ fn in_loop(listing: &Listing, of: usize, own: &Marks, of_data: &Marks) -> Option
         let sides = sides.filter(|each| each.role == Role::Data && each.slot.is_general());
         let sides: Vec<Vec<usize>> = sides.map(|each| makers(at, each)).collect();
         let is_entry = |by: &[usize]| by.iter().any(|&by| loads.contains(&by));
+        let is_data = |by: usize| of_data[by] || family(by).is_memory();
         let is_index = |by: &[usize]| {
-            !by.iter().any(|&by| is_inside(by) || of_data[by]) && by.iter().any(|&by| own[by])
+            !by.iter().any(|&by| is_inside(by) || is_data(by)) && by.iter().any(|&by| own[by])
         };
         listing.text(at).contains("ISETP")
             && sides.iter().any(|by| is_entry(by))
             && sides.iter().any(|by| is_index(by))
     };
     let asked = inside.iter().any(|&at| asks(at));
+    // The entries are those in the middle.
+    let mut behind = Marks::new(sass.entries.len());
+    let mut open = loads.clone();
+    while let Some(at) = open.pop() {
+        for each in sass.uses(at) {
+            let made = makers(at, each).into_iter().filter(|&by| is_inside(by) && !is_load(by));
+            open.extend(made.filter(|&by| behind.insert(by)));
+        }
+    }
+    let is_middle = |&at: &usize| behind[at] && halves(family(at), listing.text(at));
+    let asked = asked && inside.iter().any(is_middle);
     let each = &sass.flow.loops[of];
     let entered = listing.executed(each.head) / turns(listing, each).max(1.0);
     let looked: f64 = loads.iter().map(|&at| listing.executed(at)).sum();

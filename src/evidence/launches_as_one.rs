@@ -47,7 +47,7 @@ fn only_reads(launch: &ModeledLaunch, pointers: &[u32]) -> Option<bool> {
 /// barriers serve all, and what each loads for itself arrives meanwhile. At least the traffic that is given goes.
 pub(crate) fn side_by_side(
     launch: &ModeledLaunch,
-    shared: &Passed,
+    all_load: &Passed,
     launches: f64,
     of_traffic: Effect,
 ) -> Option<Effect> {
@@ -56,7 +56,7 @@ pub(crate) fn side_by_side(
     let spared = 1.0 - 1.0 / launches;
     let work = slice::work(&listing);
     for (at, entry) in listing.entries() {
-        let is_shared = shared.accesses.contains(&at);
+        let is_shared = all_load.accesses.contains(&at);
         if is_shared || !work[at] {
             removal.remove(at, spared);
         } else if entry.family == Family::Barrier {

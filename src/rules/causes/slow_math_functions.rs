@@ -92,7 +92,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     if power.is_some() {
         // The logarithm of the base, which is worked out anew each time.
         let listing = removal.listing;
-        arithmetic(&listing).into_iter().for_each(|at| removal.remove(at, 1.0));
+        for at in arithmetic(&listing) {
+            removal.remove(at, 1.0);
+        }
     }
     let effect = removal.effect(launch);
     if !matters(launch, &effect) {

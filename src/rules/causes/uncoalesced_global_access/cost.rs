@@ -147,19 +147,18 @@ fn stalls(
     ]
 }
 
-/// The share of the waits for the results of such loads that is longer than idle memory takes (0 to 1): dense or not, each load
-/// takes as long as L2, and one whose data come from DRAM as long as that. `None` where that is not known.
+/// The share of the waits for the results of such loads that is longer than idle memory takes (0 to 1). Dense or not, a load whose
+/// data come from DRAM takes as long as that; what is loaded again may come from L1. `None` where that is not known.
 fn beyond_idle_memory(
     launch: &ModeledLaunch,
     ideal_sectors: f64,
     is_such: impl Fn(&SourceRow) -> bool,
 ) -> Option<f64> {
     let facts = launch.profile.device_facts();
-    let of_l2 = facts.get(Quantity::L2Latency)?;
-    let of_dram = facts.get(Quantity::DramLatency).map_or(of_l2, |cycles| cycles.max(of_l2));
+    let (of_l1, of_dram) = (facts.get(Quantity::L1Latency)?, facts.get(Quantity::DramLatency)?);
     let read = launch.get(READ).unwrap_or(0.0);
     let from_dram = (read / (SECTOR_BYTES * ideal_sectors).max(1.0)).min(1.0);
-    let idle = of_l2 + from_dram * (of_dram - of_l2);
+    let idle = of_l1 + from_dram * (of_dram - of_l1).max(0.0);
     let listing = launch.profile.listing()?;
     let reason = StallReason::LongScoreboard;
     let all = listing.sass.counts.stall_samples(reason);

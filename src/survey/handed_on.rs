@@ -247,6 +247,16 @@ mod tests {
     }
 
     #[test]
+    fn of_other_kernels_that_hand_on_the_same_one_stands_for_all() {
+        let one = |kernel: &str, own: u32| with(kernel, own, 0);
+        let of = |found: &[HandedOn]| common(found.iter(), 4).map(|it| it.kernel);
+        let chain = [one("add", 0), one("scale", 0), one("add", 0)];
+        assert_eq!(of(&chain).as_deref(), Some("add"));
+        assert_eq!(of(&[one("add", 0), one("scale", 8)]), None, "each through another pointer");
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
     fn a_fill_between_them_and_the_next_round_end_it() {
         let mut process = made(&[(0, &[0, 1]), (1, &[1, 2])]);
         let second = process.kernels[1];

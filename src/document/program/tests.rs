@@ -90,3 +90,35 @@ fn a_program_without_its_time_has_only_its_kernels() {
     assert!((share(0.0) - 1.0).abs() < 1e-12);
     assert!((share(2e6) - 0.5).abs() < 1e-12);
 }
+
+#[test]
+fn of_instances_of_a_template_the_one_that_was_launched_counts() {
+    let with = |kernel: &str, launches: u64| ProgramGroup {
+        in_a_row: Some(launches),
+        ..group(kernel, 0.5)
+    };
+    let groups = vec![
+        with("void each<Square>(unsigned long, Square)", 2),
+        with("void each<Add>(unsigned long, Add)", 3),
+    ];
+    let program = Program { groups, ..Program::default() };
+    let surveyed = SurveyedProgram { program, chosen: vec![0, 1] };
+    let row = |kernel: &str| LaunchRow {
+        kernel: kernel.to_owned(),
+        grid: [1024, 1, 1],
+        block: [1024, 1, 1],
+        ..LaunchRow::default()
+    };
+    let launches = |kernel: &str| surveyed.in_a_row(&row(kernel)).launches;
+    assert_eq!(launches("void each<Add>(unsigned long, T1)"), 3);
+    assert_eq!(launches("void each<Square>(unsigned long, T1)"), 2);
+    assert_eq!(launches("each"), 2, "where the name does not tell, what holds for all");
+    assert_eq!(launches("another"), 1);
+    let reports = ["void each<Add>(unsigned long, T1)", "void each<Square>(unsigned long, T1)"];
+    let reports = reports.map(|kernel| {
+        let mut report = samples::launch(kernel, 1.0, 1.0, Vec::new());
+        (report.grid, report.block) = ([1024, 1, 1], [1024, 1, 1]);
+        report
+    });
+    assert_eq!(surveyed.groups_of(&reports), [Some(1), Some(0)], "in another order than chosen");
+}

@@ -3,6 +3,8 @@
 //! What it looks for is made of the thread's and the block's index alone: neighbouring threads look for neighbouring numbers, and
 //! find the same entry where entries are long.
 
+use std::collections::BTreeSet;
+
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::code::sass::Use;
@@ -35,68 +37,78 @@ pub fn index_searches(listing: &Listing) -> Vec<IndexSearch> {
             && sass.flow.innermost(*at).is_some()
             && halves(sass.entries[*at].family, listing.text(*at))
     };
-    let halvings: Vec<usize> = (0..sass.entries.len()).filter(halves).collect();
-    // Most kernels halve nothing in a loop.
-    if halvings.is_empty() {
-        return Vec::new();
+    let halvings = (0..sass.entries.len()).filter(halves);
+    let loops: BTreeSet<usize> = halvings.filter_map(|at| sass.flow.innermost(at)).collect();
+    let mut searches: Vec<IndexSearch> =
+        loops.into_iter().filter_map(|of| IndexSearch::of_looks(listing, of)).collect();
+    // Most kernels have no such loop, and need not be asked further.
+    if !searches.is_empty() {
+        let (own, of_data) = (of_threads_own(listing), made_of_data(listing));
+        searches.retain(|search| search.is_for_index(listing, &own, &of_data));
     }
-    let mut loops: Vec<usize> = halvings.iter().filter_map(|&at| sass.flow.innermost(at)).collect();
-    loops.dedup();
-    let (own, of_data) = (of_threads_own(listing), made_of_data(listing));
-    loops.into_iter().filter_map(|of| in_loop(listing, of, &own, &of_data)).collect()
+    searches
 }
 
-fn in_loop(listing: &Listing, of: usize, own: &Marks, of_data: &Marks) -> Option<IndexSearch> {
-    let sass = listing.sass;
-    let mut inside = members(listing, of);
-    inside.retain(|&at| listing.executed(at) > 0.0);
-    let family = |at: usize| sass.entries[at].family;
-    let is_load = |at: usize| family(at) == Family::Load(Space::Global);
-    let loads: Vec<usize> = inside.iter().copied().filter(|&at| is_load(at)).collect();
-    let searches = |&at: &usize| {
-        is_load(at)
-            || family(at) == Family::Constant
-            || !family(at).is_memory() && !family(at).is_float()
-    };
-    if loads.is_empty() || !inside.iter().all(searches) {
-        return None;
+impl IndexSearch {
+    /// A loop that only looks at values, halves numbers, and compares.
+    fn of_looks(listing: &Listing, of: usize) -> Option<Self> {
+        let sass = listing.sass;
+        let mut inside = members(listing, of);
+        inside.retain(|&at| listing.executed(at) > 0.0);
+        let family = |at: usize| sass.entries[at].family;
+        let is_load = |at: usize| family(at) == Family::Load(Space::Global);
+        let searches = |&at: &usize| {
+            is_load(at)
+                || family(at) == Family::Constant
+                || !family(at).is_memory() && !family(at).is_float()
+        };
+        if !inside.iter().all(searches) {
+            return None;
+        }
+        let loads: Vec<usize> = inside.iter().copied().filter(|&at| is_load(at)).collect();
+        let each = &sass.flow.loops[of];
+        let entered = listing.executed(each.head) / turns(listing, each).max(1.0);
+        let looked: f64 = loads.iter().map(|&at| listing.executed(at)).sum();
+        let looks = looked / entered.max(f64::MIN_POSITIVE);
+        (!loads.is_empty()).then_some(Self { inside, loads, looks })
     }
-    let is_inside = |at: usize| inside.binary_search(&at).is_ok();
-    let mut reaching = Reaching::new(sass);
-    let mut makers = |at: usize, each: &Use| -> Vec<usize> {
-        reaching.definitions(at, *each).map(|by| by as usize).collect()
-    };
-    // Each entry is held against an index that stays.
-    let mut asks = |at: usize| {
-        let sides = sass.uses(at).iter();
-        let sides = sides.filter(|each| each.role == Role::Data && each.slot.is_general());
-        let sides: Vec<Vec<usize>> = sides.map(|each| makers(at, each)).collect();
-        let is_entry = |by: &[usize]| by.iter().any(|&by| loads.contains(&by));
+
+    /// True where the middle of what is left is looked at, and held against an index that stays.
+    fn is_for_index(&self, listing: &Listing, own: &Marks, of_data: &Marks) -> bool {
+        let sass = listing.sass;
+        let family = |at: usize| sass.entries[at].family;
+        let is_inside = |at: usize| self.inside.binary_search(&at).is_ok();
+        let is_entry = |at: usize| self.loads.binary_search(&at).is_ok();
+        let mut reaching = Reaching::new(sass);
+        let mut makers = |at: usize, each: &Use| -> Vec<usize> {
+            reaching.definitions(at, *each).map(|by| by as usize).collect()
+        };
         let is_data = |by: usize| of_data[by] || family(by).is_memory();
         let is_index = |by: &[usize]| {
             !by.iter().any(|&by| is_inside(by) || is_data(by)) && by.iter().any(|&by| own[by])
         };
-        listing.text(at).contains("ISETP")
-            && sides.iter().any(|by| is_entry(by))
-            && sides.iter().any(|by| is_index(by))
-    };
-    let asked = inside.iter().any(|&at| asks(at));
-    // The entries are those in the middle.
-    let mut behind = Marks::new(sass.entries.len());
-    let mut open = loads.clone();
-    while let Some(at) = open.pop() {
-        for each in sass.uses(at) {
-            let made = makers(at, each).into_iter().filter(|&by| is_inside(by) && !is_load(by));
-            open.extend(made.filter(|&by| behind.insert(by)));
+        let mut asks = |&at: &usize| {
+            let sides = sass.uses(at).iter();
+            let sides = sides.filter(|each| each.role == Role::Data && each.slot.is_general());
+            let sides: Vec<Vec<usize>> = sides.map(|each| makers(at, each)).collect();
+            listing.text(at).contains("ISETP")
+                && sides.iter().any(|by| by.iter().any(|&by| is_entry(by)))
+                && sides.iter().any(|by| is_index(by))
+        };
+        if !self.inside.iter().any(&mut asks) {
+            return false;
         }
+        let mut behind = Marks::new(sass.entries.len());
+        let mut open = self.loads.clone();
+        while let Some(at) = open.pop() {
+            for each in sass.uses(at) {
+                let made = makers(at, each).into_iter();
+                let made = made.filter(|&by| is_inside(by) && !is_entry(by));
+                open.extend(made.filter(|&by| behind.insert(by)));
+            }
+        }
+        self.inside.iter().any(|&at| behind[at] && halves(family(at), listing.text(at)))
     }
-    let is_middle = |&at: &usize| behind[at] && halves(family(at), listing.text(at));
-    let asked = asked && inside.iter().any(is_middle);
-    let each = &sass.flow.loops[of];
-    let entered = listing.executed(each.head) / turns(listing, each).max(1.0);
-    let looked: f64 = loads.iter().map(|&at| listing.executed(at)).sum();
-    let looks = looked / entered.max(f64::MIN_POSITIVE);
-    asked.then_some(IndexSearch { inside, loads, looks })
 }
 
 /// True for what takes half of a number.

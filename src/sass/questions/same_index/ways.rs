@@ -1,6 +1,6 @@
 //! The way from an access back to the index in its address.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::hardware::SECTOR_BYTES;
 use crate::sass::code::listing::Listing;
@@ -41,7 +41,14 @@ pub(super) struct Ways<'a> {
     reaching: Reaching<'a>,
     /// The integers that follow from what threads load, round or exchange.
     by_values: Marks,
+    /// Where blocks meet, ascending.
+    barriers: Vec<usize>,
+    /// By the barrier behind them, what stores to shared memory hand on.
+    handed: HashMap<usize, Option<Exchange<'a>>>,
 }
+
+/// Indices, and the array's address that they are added to.
+type Exchange<'a> = (BTreeSet<usize>, Vec<Origin<'a>>);
 
 /// What an instruction works on, apart from numbers in the code.
 #[derive(Default)]
@@ -56,15 +63,15 @@ impl<'a> Ways<'a> {
     pub(super) fn new(listing: &'a Listing<'a>) -> Self {
         let mut reaching = Reaching::with_guards(listing.sass);
         let by_values = by_values(listing, &mut reaching);
-        Self { listing, reaching, by_values }
+        let barriers = 0..listing.sass.entries.len();
+        let barriers = barriers.filter(|&at| listing.is_block_barrier(at)).collect();
+        Self { listing, reaching, by_values, barriers, handed: HashMap::new() }
     }
 
     /// The way back from an access; `None` where no index is found.
     pub(super) fn of(&mut self, access: usize) -> Option<Way<'a>> {
         let sass = self.listing.sass;
-        let of_pair = sass.uses(access).iter();
-        let low =
-            of_pair.copied().find(|each| each.role == Role::Address && each.slot.is_general())?;
+        let low = low(self.listing, access, Role::Address)?;
         let last = makers(&mut self.reaching, access, low);
         let mut open: Vec<(usize, bool)> = last.iter().map(|&at| (at, false)).collect();
         let (index, base, steps) = (BTreeSet::new(), Vec::new(), Vec::new());
@@ -106,27 +113,35 @@ impl<'a> Ways<'a> {
 
     /// What addresses that lanes hand one another through shared memory are made of, as Triton does to lay them out anew: the indices,
     /// with what tells whose a lane takes, and the array's address. `None` for other loads.
-    fn exchanged(&mut self, load: usize) -> Option<(BTreeSet<usize>, Vec<Origin<'a>>)> {
+    fn exchanged(&mut self, load: usize) -> Option<Exchange<'a>> {
         let sass = self.listing.sass;
         if sass.entries[load].family != Family::Load(Space::Shared) {
             return None;
         }
         let start = sass.flow.blocks[sass.flow.block_of[load] as usize].start;
-        let is_barrier = |&at: &usize| self.listing.is_block_barrier(at);
-        let barrier = (start..load).rev().find(is_barrier)?;
-        let begin = (start..barrier).rev().find(is_barrier).unwrap_or(start);
+        let place = self.barriers.partition_point(|&at| at < load).checked_sub(1)?;
+        let barrier = self.barriers[place];
+        if barrier < start {
+            return None;
+        }
+        let before = place.checked_sub(1).map_or(start, |before| self.barriers[before].max(start));
+        if !self.handed.contains_key(&barrier) {
+            let handed = self.handed_on(before, barrier);
+            self.handed.insert(barrier, handed);
+        }
+        let (mut index, base) = self.handed[&barrier].clone()?;
+        let whose = low(self.listing, load, Role::Address)?;
+        index.extend(makers(&mut self.reaching, load, whose));
+        Some((index, base))
+    }
+
+    /// What the stores to shared memory between two places have in common of the addresses that they hand on.
+    fn handed_on(&mut self, begin: usize, end: usize) -> Option<Exchange<'a>> {
+        let sass = self.listing.sass;
         let is_store = |&at: &usize| sass.entries[at].family == Family::Store(Space::Shared);
-        let stores: Vec<usize> = (begin..barrier).filter(is_store).collect();
-        let low = |at: usize, role: Role| {
-            let mut uses = sass.uses(at).iter();
-            uses.find(|each| each.role == role && each.slot.is_general()).copied()
-        };
-        let whose = low(load, Role::Address)?;
-        let mut index: BTreeSet<usize> =
-            makers(&mut self.reaching, load, whose).into_iter().collect();
-        let mut bases = BTreeSet::new();
-        for store in stores {
-            let data = low(store, Role::Data)?;
+        let (mut index, mut bases) = (BTreeSet::new(), BTreeSet::new());
+        for store in (begin..end).filter(is_store) {
+            let data = low(self.listing, store, Role::Data)?;
             for maker in makers(&mut self.reaching, store, data) {
                 let operands = self.operands(maker);
                 let [of_value] = operands.by_values.as_slice() else { return None };
@@ -183,6 +198,12 @@ impl<'a> Ways<'a> {
         };
         if moves && is_apart() { turns(self.listing, around) } else { 1.0 }
     }
+}
+
+/// The lower of the registers that an access uses so.
+fn low(listing: &Listing, access: usize, role: Role) -> Option<Use> {
+    let mut uses = listing.sass.uses(access).iter();
+    uses.find(|each| each.role == role && each.slot.is_general()).copied()
 }
 
 fn makers(reaching: &mut Reaching, at: usize, each: Use) -> Vec<usize> {

@@ -74,7 +74,7 @@ pub(in crate::sass::questions::independence) struct Place<'a> {
 /// What an instruction makes, of what. Two that make the same of the same are one value: the compiler works some out twice.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Value<'a> {
-    /// The opcode, its operands that are no registers, and the instructions that make those that are.
+    /// The opcode, its operands with only the signs of registers, and the instructions that make these.
     WorkedOut(&'a str, Vec<&'a str>, Vec<u32>),
     /// Only this instruction makes it.
     Made(u32),
@@ -88,7 +88,13 @@ impl<'a> Value<'a> {
             .filter(|_| !entry.family.is_memory() && !entry.conditional);
         let Some(instruction) = instruction else { return Self::Made(maker) };
         let fixed = instruction.operands.iter().skip(destinations(&instruction, entry.family));
-        let fixed = fixed.filter(|operand| operand.slot().is_none()).map(|operand| operand.text);
+        // Of a register its sign.
+        let fixed = fixed.map(|operand| match operand.slot() {
+            Some(_) => {
+                operand.text.get(..1).filter(|sign| "-~!|".contains(sign)).unwrap_or_default()
+            }
+            None => operand.text,
+        });
         let makers = listing.sass.uses(at).iter().flat_map(|each| {
             // Who makes an operand ends with a number that no instruction has.
             let made = reaching.definitions(at, *each).collect::<Vec<u32>>();
@@ -223,4 +229,35 @@ pub(super) fn reads_shared_before_writing(listing: &Listing, of: &Loop) -> bool 
         }
     }
     writes && reads_first == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::code::listing::tests::launch;
+
+    #[test]
+    fn a_place_is_known_by_what_its_address_is_made_of() {
+        let is_same = |again: &'static str, load: &'static str| {
+            let launch = launch(&[
+                ("S2R R8, SR_TID.X", 8.0),
+                ("LDC R18, c[0x0][0x210]", 8.0),
+                ("IADD3 R6, R18, R8, RZ", 8.0),
+                (again, 8.0),
+                ("STG.E desc[UR4][R6], R4", 8.0), // 4
+                (load, 8.0),                      // 5
+                ("EXIT", 8.0),
+            ]);
+            let listing = launch.listing().unwrap();
+            let reaching = &mut Reaching::with_guards(listing.sass);
+            Place::of(&listing, reaching, 4) == Place::of(&listing, reaching, 5)
+        };
+        let load = "LDG.E R5, desc[UR4][R10]";
+        assert!(is_same("IADD3 R10, R18, R8, RZ", load), "worked out twice");
+        assert!(!is_same("IADD3 R10, R18, -R8, RZ", load), "the other way");
+        assert!(!is_same("IADD3 R10, R18, R8, 0x4", load), "the next element");
+        assert!(!is_same("LDG.E R10, desc[UR4][R6]", load), "what was loaded");
+        let behind = "LDG.E R5, desc[UR4][R10+0x4]";
+        assert!(!is_same("IADD3 R10, R18, R8, RZ", behind), "the next element");
+    }
 }

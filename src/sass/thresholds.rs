@@ -8,6 +8,7 @@ pub const THRESHOLDS: &[Threshold] = &[
     THREADS_MEET,
     FEW_TURNS,
     LONG_ROW,
+    DEPENDENT_CYCLES,
     ENOUGH_SAMPLES,
     EVERY_TURN,
     LONG_SUM,
@@ -139,6 +140,15 @@ pub const THREADS_MEET: Threshold = Threshold {
     unit: "share",
     source: "derivation: all but the few that left the kernel on the way; measured on the 839 recorded \
              launches: 0.99 changes no finding, 0.5 changes those of three",
+};
+
+/// Cycles from one arithmetic instruction to the next one that needs its result.
+pub const DEPENDENT_CYCLES: Threshold = Threshold {
+    what: "constant: cycles from an arithmetic instruction to one that needs its result, for a thread that is left with one element \
+           of several",
+    value: 4.0,
+    unit: "cycle",
+    source: "Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, 2018: 4 cycles for most arithmetic",
 };
 
 /// Turns of a loop that make something to share out.

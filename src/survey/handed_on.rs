@@ -11,7 +11,7 @@ use super::record::{Argument, Kernel, Process};
 use crate::handed_on::{HandedOn, Neighbours, Pointers};
 use crate::kernel_name::{demangled, only_reads};
 
-/// What the launches before and behind it hand on, for each of some groups: what half of the group's launches have in common.
+/// What the launches before and behind it hand on, for each of some groups: what most of the group's launches have in common.
 #[must_use]
 pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
     let of_processes: Vec<HashMap<u32, Neighbours>> =
@@ -33,8 +33,9 @@ pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
     groups.iter().map(of_group).collect()
 }
 
-/// What half of so many launches or more have alike, but for how much it is. Where kernels that compute element by element are strung
-/// together in ever other orders, the other kernel may differ: the one that is met most stands for all.
+/// What more than half of so many launches have alike, but for how much it is: of two, the first may stand behind what only prepares
+/// its input. Where kernels that compute element by element are strung together in ever other orders, the other kernel may differ: the
+/// one that is met most stands for all.
 fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Option<HandedOn> {
     let mut alike: Vec<(usize, &HandedOn)> = Vec::new();
     for each in found {
@@ -47,7 +48,7 @@ fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Opt
     let (_, most) = *alike.iter().max_by_key(|(count, _)| *count)?;
     let of_same_places = alike.iter().filter(|(_, each)| each.has_places_of(most));
     let count: usize = of_same_places.map(|(count, _)| *count).sum();
-    (2 * count >= launches).then(|| most.clone())
+    (2 * count > launches).then(|| most.clone())
 }
 
 /// The parameters of a launch that are addresses, and what lies there.
@@ -253,6 +254,7 @@ mod tests {
         let chain = [one("add", 0), one("scale", 0), one("add", 0)];
         assert_eq!(of(&chain).as_deref(), Some("add"));
         assert_eq!(of(&[one("add", 0), one("scale", 8)]), None, "each through another pointer");
+        assert_eq!(of(&chain[..2]), None, "half of them");
         assert_eq!(of(&[]), None);
     }
 

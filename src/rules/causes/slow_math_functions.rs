@@ -76,7 +76,7 @@ a few instructions; the result differs in the last digits.",
         "issue-slots-underused",
     ],
     in_triton: "\
-tl.exp, tl.log and / are fast forms already; libdevice has fast_sinf, fast_cosf, fast_powf and others, \
+tl.exp and / are fast forms already, tl.log and tl.sin are not: libdevice has fast_logf, fast_sinf, fast_cosf, fast_powf and others, \
 v * v replaces a power of two, and a divisor that is a tl.constexpr needs no division.",
     check,
     ..Rule::DEFAULT

@@ -17,6 +17,7 @@ pub mod achieved_occupancy_below_theoretical;
 pub mod uncoalesced_global_access;
 pub mod low_memory_parallelism;
 pub mod state_in_memory;
+pub mod stored_again;
 pub mod values_written_back;
 pub mod intermediate_in_memory;
 pub mod input_read_again;

@@ -55,6 +55,7 @@ pub mod sorts;
 pub mod spin_loops;
 pub mod squared_distances;
 mod statements;
+pub mod stored_again;
 pub mod sums_of_products;
 pub mod swap;
 pub mod thread_bits;

@@ -105,13 +105,5 @@ fn note(shares: &mut BTreeMap<usize, f64>, accesses: &[usize], gone: f64) {
 /// True where other threads may read what a loop stores while it runs: they meet there, or what they read is ordered.
 fn meets_others(listing: &Listing, of: &Loop) -> bool {
     let flow = &listing.sass.flow;
-    let mut places = flow.places(of);
-    places.any(|at| {
-        let family = listing.sass.entries[at].family;
-        let meets = matches!(
-            family,
-            Family::Barrier | Family::Fence | Family::Atomic(_) | Family::Reduction(_)
-        );
-        (meets || listing.text(at).contains("WARPSYNC")) && listing.executed(at) > 0.0
-    })
+    flow.places(of).any(|at| listing.meets_others(at) && listing.executed(at) > 0.0)
 }

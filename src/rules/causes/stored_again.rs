@@ -21,8 +21,8 @@ pub const RULE: Rule = Rule {
 A result that is built up in an array, as by `out[i] += ...` in a loop that the compiler unrolls, is stored after each step. Each store goes to \
 L2. Worse, the compiler must take it that a store may change whatever another pointer leads to: the loads of the next step stay behind it, so that \
 steps wait for memory one after another, and what was loaded before is loaded again. Where the sum stays in a local variable until it is whole, all loads \
-are issued first and wait together. The rule looks for stores of one piece of code without branches that go to one address, with \
-nothing in between by which threads meet. The estimate takes away all of them but the last, the loads of what the thread had loaded \
+are issued first and wait together. The rule looks for stores to one address in code without branches, with \
+nothing in between by which threads meet. The estimate takes away all these stores but the last, the loads of what the thread had loaded \
 before, and of the waits for the other loads all but those of one step.",
     examples: &[Example {
         fault: "\

@@ -127,6 +127,14 @@ impl<'a> Listing<'a> {
         opcode.split('.').next() == Some("BAR") && !opcode.starts_with("BAR.ARV")
     }
 
+    /// True where other threads may see what a thread stored before: they meet there, or the order of accesses is kept.
+    #[must_use]
+    pub fn meets_others(&self, index: usize) -> bool {
+        let family = self.sass.entries[index].family;
+        matches!(family, Family::Barrier | Family::Fence | Family::Atomic(_) | Family::Reduction(_))
+            || self.text(index).contains("WARPSYNC")
+    }
+
     /// Where waits at a block's barrier are sampled: there, or where their end is needed, up to the next barrier.
     #[must_use]
     pub fn waits_of_barrier(&self, barrier: usize) -> Range<usize> {

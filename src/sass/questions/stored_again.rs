@@ -47,20 +47,20 @@ pub fn stored_again(listing: &Listing) -> Option<StoredAgain> {
 
 /// The accesses of global memory in a block of code, parted where other threads may come in between.
 fn parts(listing: &Listing, block: &Block) -> Vec<Vec<usize>> {
-    let mut parts = vec![Vec::new()];
-    for at in block.start..block.end {
-        let text = listing.text(at);
-        match listing.sass.entries[at].family {
-            Family::Barrier | Family::Fence | Family::Atomic(_) | Family::Reduction(_) => {
-                parts.push(Vec::new());
-            }
-            _ if text.contains("STRONG") => parts.push(Vec::new()),
-            Family::Load(Space::Global) | Family::Store(Space::Global) => {
-                parts.last_mut().expect("one at least").push(at);
-            }
-            _ => {}
-        }
-    }
+    let is_access = |at: &usize| {
+        matches!(
+            listing.sass.entries[*at].family,
+            Family::Load(Space::Global) | Family::Store(Space::Global)
+        )
+    };
+    // A function may store as well.
+    let parts_them = |at: &usize| {
+        let text = listing.text(*at);
+        listing.meets_others(*at) || text.contains("STRONG") || text.contains("CALL")
+    };
+    let places: Vec<usize> = (block.start..block.end).collect();
+    let of_part = |part: &[usize]| part.iter().copied().filter(is_access).collect();
+    let mut parts: Vec<Vec<usize>> = places.split(parts_them).map(of_part).collect();
     parts.retain(|part| part.len() > 1);
     parts
 }
@@ -205,7 +205,10 @@ mod tests {
     #[test]
     fn a_store_elsewhere_and_other_threads_end_a_row() {
         assert_eq!(sum("STG.E desc[UR4][R2.64+0x4], R10", "NOP"), None);
-        assert_eq!(sum(STORE, "BAR.SYNC.DEFER_BLOCKING 0x0"), None, "one step each");
+        for meets in ["BAR.SYNC.DEFER_BLOCKING 0x0", "WARPSYNC 0xffffffff", "CALL.REL.NOINC 0x900"]
+        {
+            assert_eq!(sum(STORE, meets), None, "one step each: {meets}");
+        }
         assert_eq!(sum(STORE, "LDC.64 R2, c[0x0][0x218]"), None, "another address");
         let some = sum("@P0 STG.E desc[UR4][R2.64], R10", "NOP").unwrap();
         assert_eq!(some.overwritten, [5], "what some threads store, and all write over");

@@ -1,6 +1,7 @@
 //! Accurate maths functions or division where a fast form exists.
 
 mod fast_form;
+mod hint;
 mod powers;
 
 use crate::evidence::alike::{self, ALIKE_LIMIT};
@@ -8,18 +9,14 @@ use crate::evidence::modeled_launch::place;
 use crate::evidence::removal::{CYCLES, ISSUE_BUSY, MATTERS_LIMIT, RATES, Removal, matters};
 use crate::evidence::slow_routines::Runs;
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
-use crate::finding::{Evidence, Location};
+use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
-use crate::sass::Routine;
 use crate::sass::questions::alike::arithmetic;
 use crate::term::Term;
 use crate::text::{count, percent};
-use fast_form::FastForm;
+use hint::{MOST_OF_IT, hint, of_power, places};
 use powers::PowerOfConstant;
-
-/// The share of what is saved from which its first line is all that the hint names.
-const MOST_OF_IT: f64 = 0.75;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -77,7 +74,7 @@ a few instructions; the result differs in the last digits.",
     ],
     in_triton: "\
 tl.exp and / are fast forms already, tl.log and tl.sin are not: libdevice has fast_logf, fast_sinf, fast_cosf, fast_powf and others, \
-v * v replaces a power of two, and a divisor that is a tl.constexpr needs no division.",
+v * v replaces a power of two and tl.sqrt(x * x + y * y) libdevice.hypot, and a divisor that is a tl.constexpr needs no division.",
     check,
     ..Rule::DEFAULT
 };
@@ -140,100 +137,6 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         locations,
         effect,
     })
-}
-
-/// What to do about a power of a constant.
-fn of_power(power: &PowerOfConstant, at: &str) -> String {
-    let PowerOfConstant { instead, call } = power;
-    format!(
-        "Use {instead} in place of {call} at {at}, which is as exact: the general power works out the logarithm of its base anew \
-         each time. Where 24 bits are enough, the float's function takes less still."
-    )
-}
-
-/// A place that runs a routine, and its share of what fast forms save.
-struct Place {
-    routine: Routine,
-    form: FastForm,
-    at: String,
-    share: f64,
-}
-
-/// The places that run routines, each with the one that costs most there; where none is known, the hottest spot with the
-/// routine that costs most of all.
-fn places(
-    launch: &ModeledLaunch,
-    removal: &Removal,
-    runs: &Runs,
-    most: Routine,
-    locations: &[Location],
-) -> Vec<Place> {
-    let place = |routine: Routine, text: &str, at: String, share: f64| Place {
-        routine,
-        form: FastForm::of(routine, text),
-        at,
-        share,
-    };
-    if locations.is_empty() {
-        return vec![place(most, "", "the hottest spot".to_owned(), 1.0)];
-    }
-    let each = locations.iter().map(|location| {
-        let routine = runs.most_at(launch, removal.listing, location).unwrap_or(most);
-        place(routine, &location.text, location.name(), location.share)
-    });
-    each.collect()
-}
-
-fn hint(places: &[Place]) -> String {
-    let Some(Place { routine, form, at, share }) = places.first() else { return String::new() };
-    let condition = match form.condition {
-        "" => String::new(),
-        condition => format!(" {condition},"),
-    };
-    let FastForm { what: fast, by_hand, .. } = form;
-    if *routine == Routine::RepeatedDoubleDivision {
-        format!(
-            "Use {fast}, at {at}: the divisor does not change there. The result is rounded once more, in the \
-             last digit of a double, and the reciprocal takes a register pair. No compiler flag does this: \
-             -use_fast_math is for floats."
-        )
-    } else if routine.is_double() {
-        format!(
-            "Use {fast} at {at}; if all digits of a double are needed, compute fewer values: once for several \
-             uses, or outside the loop. No compiler flag does this: -use_fast_math is for floats."
-        )
-    } else if *share < MOST_OF_IT {
-        let others = places[1..].iter().filter(|other| other.form.what != *fast);
-        let others: Vec<String> =
-            others.map(|other| format!("{} at {}", other.form.what, other.at)).collect();
-        let others = match &others[..] {
-            [] => String::new(),
-            others => format!(", and {}", others.join(" and ")),
-        };
-        let flag = if places.iter().any(|each| each.form.by_hand) {
-            "-use_fast_math replaces all but those whose names say how they round, such as __frcp_rn"
-        } else {
-            "-use_fast_math replaces all of them"
-        };
-        format!(
-            "Use fast forms of all such routines, as {fast} at {at}{condition} where {} of the instructions are saved{others}, \
-             if their accuracy is enough ({flag}). Fast forms are good to about 21 bits, for \
-             sine and cosine only while the argument is small, so check the results.",
-            percent(*share),
-            condition = if condition.is_empty() { "," } else { condition.as_str() },
-        )
-    } else {
-        let flag = if *by_hand {
-            "no flag of the compiler does so: the function that is called there always rounds correctly"
-        } else {
-            "-use_fast_math does so everywhere"
-        };
-        format!(
-            "Use {fast} at {at}{condition} if its accuracy is enough ({flag}). Fast \
-             forms are good to about 21 bits, for sine and cosine only while the argument is \
-             small, so check the results."
-        )
-    }
 }
 
 #[cfg(test)]
@@ -349,6 +252,17 @@ mod tests {
         );
         assert!(!rounded.contains("-use_fast_math"), "{rounded}");
         assert!(of(&mut launch, "y = 1 / t;").contains("-use_fast_math does so everywhere"));
+    }
+
+    #[test]
+    fn a_hypotenuse_is_a_plain_root_where_no_square_overflows() {
+        let code = |mark| [(mark, 20.0), ("IADD3 R1, R1, R2, RZ", 350.0)];
+        let of = |mark| check(&RULE, &sass(&[(ISSUE_BUSY, 90.0)], &code(mark))).unwrap().hint;
+        let floats = of("IADD3 R0, -R5, 0x7e800000, RZ");
+        let said = "Use sqrtf(x * x + y * y) in place of hypotf at line 1, wherever the squares";
+        assert!(floats.starts_with(said), "{floats}");
+        let doubles = of("IADD3 R9, -R6, 0x7fd00000, RZ");
+        assert!(doubles.starts_with("Use sqrt(x * x + y * y) in place of hypot at"), "{doubles}");
     }
 
     #[test]

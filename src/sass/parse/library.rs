@@ -50,6 +50,8 @@ pub enum Routine {
     SquareRoot,
     /// `fmodf`, whose result is exact however large the quotient is.
     Remainder,
+    /// `hypotf`, `rhypotf` or `norm3df` without the root: scaled, lest a square leaves the range of floats.
+    Hypotenuse,
     /// Division of doubles, or a reciprocal: an approximation, two steps of Newton's and a correction.
     DoubleDivision,
     /// The same by a value that stays the same in a loop or for all threads.
@@ -59,6 +61,8 @@ pub enum Routine {
     /// `sin`, `cos`, `sincos` or `tan` of a double: reduction of the range, coefficients from a table, a
     /// polynomial.
     DoubleSine,
+    /// `hypot` of doubles without the root.
+    DoubleHypotenuse,
     /// `exp`, `exp2` or `exp10` of a double: reduction of the range, a polynomial with eleven coefficients.
     DoubleExponential,
     /// `log`, `log2` or `log10` of a double: its exponent, a reciprocal, a polynomial with seven coefficients.
@@ -103,6 +107,7 @@ impl Routine {
                 | R::RepeatedDoubleDivision
                 | R::DoubleRoot
                 | R::DoubleSine
+                | R::DoubleHypotenuse
                 | R::DoubleExponential
                 | R::DoubleLogarithm
         )
@@ -115,6 +120,7 @@ impl Routine {
             R::DoubleDivision | R::RepeatedDoubleDivision => R::Division,
             R::DoubleRoot => R::SquareRoot,
             R::DoubleSine => R::Sine,
+            R::DoubleHypotenuse => R::Hypotenuse,
             R::DoubleExponential => R::Exponential,
             R::DoubleLogarithm => R::Logarithm,
             other => other,
@@ -137,6 +143,8 @@ impl Routine {
             R::Reciprocal => "reciprocal of a float",
             R::SquareRoot => "sqrtf",
             R::Remainder => "fmodf",
+            R::Hypotenuse => "hypotf, rhypotf or norm3df",
+            R::DoubleHypotenuse => "hypot of doubles",
             R::DoubleDivision | R::RepeatedDoubleDivision => "division of doubles",
             R::DoubleRoot => "sqrt or rsqrt of a double",
             R::DoubleSine => "sin or cos of a double",
@@ -165,6 +173,8 @@ impl Routine {
             R::Reciprocal => "__fdividef(1.0f, x)",
             R::SquareRoot => "the approximate root (-prec-sqrt=false)",
             R::Remainder => "x - y * truncf(x * r) with r = 1 / y",
+            R::Hypotenuse => "sqrtf(x * x + y * y)",
+            R::DoubleHypotenuse => "sqrt(x * x + y * y)",
             R::DoubleDivision => "a float's division where 24 bits are enough",
             R::RepeatedDoubleDivision => "a multiplication by the reciprocal, worked out once",
             R::DoubleRoot => "a float's root where 24 bits are enough",
@@ -191,6 +201,9 @@ impl Routine {
         match self {
             R::LogarithmOfOnePlus | R::ExponentialMinusOne => "wherever x is not small",
             R::Remainder => "wherever x is no large multiple of y",
+            R::Hypotenuse | R::DoubleHypotenuse => {
+                "wherever the squares stay within the range of the type"
+            }
             _ => "",
         }
     }
@@ -216,6 +229,9 @@ impl Routine {
             R::SquareRoot => cost(4.0, 2.0, 1.0, 10.0),
             // Where the quotient fits into 24 bits.
             R::Remainder => cost(8.0, 8.0, 2.0, 26.0),
+            // Absolute values, the larger and the smaller, the scale, two scaled squares, and special values.
+            R::Hypotenuse => cost(7.0, 8.0, 0.0, 15.0),
+            R::DoubleHypotenuse => Cost { fma: 3.0, alu: 10.0, xu: 0.0, fp64: 9.0, all: 22.0 },
             // Copies and a check of the exponent beside the seven on doubles.
             R::DoubleDivision | R::RepeatedDoubleDivision => {
                 Cost { fma: 3.0, alu: 2.0, xu: 1.0, fp64: 7.0, all: 15.0 }
@@ -257,6 +273,9 @@ impl Routine {
             R::Reciprocal => cost(2.0, 1.0, 1.0, 4.0),
             R::SquareRoot => cost(2.0, 1.0, 1.0, 4.0),
             R::Remainder => cost(4.0, 3.0, 2.0, 9.0),
+            // A product, and a fused one.
+            R::Hypotenuse => cost(2.0, 0.0, 0.0, 2.0),
+            R::DoubleHypotenuse => Cost { fma: 0.0, alu: 0.0, xu: 0.0, fp64: 2.0, all: 2.0 },
             // As a float, and converted to and fro.
             R::DoubleDivision => cost(3.0, 2.0, 3.0, 8.0),
             R::RepeatedDoubleDivision => Cost { fma: 0.0, alu: 0.0, xu: 0.0, fp64: 1.0, all: 1.0 },
@@ -328,6 +347,9 @@ pub fn mark(instruction: &Instruction) -> Option<Routine> {
         "IADD3" | "VIADD" if instruction.holds("0x1800000") => Some(R::Reciprocal),
         "IADD3" | "VIADD" if instruction.holds("-0xd000000") => Some(R::SquareRoot),
         "VIADD" if instruction.holds("0xf3000000") => Some(R::SquareRoot),
+        // The scale's exponent, from which that of the larger argument is taken.
+        "IADD3" | "VIADD" | "LOP3" if instruction.holds("0x7e800000") => Some(R::Hypotenuse),
+        "IADD3" | "VIADD" | "LOP3" if instruction.holds("0x7fd00000") => Some(R::DoubleHypotenuse),
         // Other code rounds so, too: see `Sass::new`.
         "FRND" if instruction.has("TRUNC") && !instruction.has("F64") => Some(R::Remainder),
         "I2F" | "UI2F" if instruction.has("RP") => Some(if instruction.has("U64") {

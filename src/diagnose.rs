@@ -4,6 +4,7 @@
 //! ranked by what it would give now.
 
 mod bottleneck;
+mod chained;
 mod checks;
 #[cfg(test)]
 mod constructed;

@@ -16,7 +16,18 @@ pub struct HandedOn {
 
 /// Where the pointers to one piece of memory stand among the bytes of two launches' parameters.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 pub struct Pointers {
     /// In this launch's.
@@ -55,9 +66,48 @@ impl HandedOn {
     }
 }
 
+/// Launches that follow one another on a stream with nothing copied or filled between them, and what each was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sequence {
+    /// The launches in their order.
+    pub launches: Vec<Link>,
+    /// How often the program launches them so.
+    pub times: u64,
+    /// The buffers, by their number, that a later launch is given, other than one like the first that is given it here, which may
+    /// store it anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wanted: Vec<u32>,
+}
+
+/// A launch in a sequence.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Link {
+    /// The index of its group.
+    pub group: usize,
+    /// Where its pointers stand among the bytes of its parameters, each with the number of the buffer to which it points.
+    pub given: Vec<[u32; 2]>,
+}
+
+/// What a launch has in common with others that one kernel could do the work of, as each works element by element.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// How many launches there are, this one included.
+    pub launches: usize,
+    /// Their kernels, each once, in the order of their first launches.
+    pub kernels: Vec<String>,
+    /// What an earlier one of them stored, and this one loads.
+    pub loaded: Vec<Pointers>,
+    /// What this one stores, and only later ones of them load.
+    pub stored: Vec<Pointers>,
+}
+
 /// What the launches before and after a launch have to do with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Neighbours {
+    /// The index of its group in the survey, where the program's sequences name it.
+    pub group: Option<usize>,
+    /// The launches around it that one kernel could do the work of, where there are three or more.
+    pub chain: Option<Chain>,
     /// What the launch before it may have written to memory that this one is given as well.
     pub before: Option<HandedOn>,
     /// What this one may write, and the launch after it, but no later one, is given.

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::export::csv::Pages;
 use crate::export::{Collected, Export};
 use crate::frame::{Frames, Launch};
+use crate::handed_on::Sequence;
 use crate::ladder::Ladder;
 use crate::side_by_side::{self, LONG_CODE};
 use crate::store::{Meta, Saved};
@@ -147,7 +148,8 @@ impl Profile {
         let mut said = Remarks::default();
         let is_alone = self.has_one_launch();
         let surveyed = self.folder.as_deref().map(program::read).transpose()?.flatten();
-        let launches = diagnosed(&self.frames, &mut said, |launch| {
+        let sequences = surveyed.as_ref().map_or(&[][..], |program| &program.sequences);
+        let launches = diagnosed(&self.frames, &mut said, sequences, |launch| {
             launch.is_alone = is_alone;
             let Some(program) = &surveyed else { return };
             let row = program.in_a_row(&launch.row);
@@ -199,15 +201,17 @@ impl Profile {
     }
 }
 
-/// The launches of frames, diagnosed in their order; `prepare` may change each before.
+/// The launches of frames, diagnosed in their order; `prepare` may change each before. The sequences are those in which a survey
+/// saw them launched.
 fn diagnosed(
     frames: &Frames,
     said: &mut Remarks,
+    sequences: &[Sequence],
     prepare: impl Fn(&mut Launch),
 ) -> Result<Vec<LaunchReport>> {
     let mut launches = Launch::all(frames)?;
     launches.iter_mut().for_each(prepare);
-    settle(&mut launches);
+    settle(&mut launches, sequences);
     for launch in &launches {
         said.note(launch);
     }

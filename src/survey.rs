@@ -12,6 +12,7 @@ pub mod callers;
 pub mod choose;
 pub mod cupti;
 pub mod file;
+mod given;
 pub mod group;
 pub mod handed_on;
 pub mod in_a_row;
@@ -25,6 +26,7 @@ pub mod record;
 pub mod run;
 #[cfg(test)]
 pub(crate) mod samples;
+pub mod sequences;
 pub(crate) mod waits;
 pub mod window;
 

@@ -1,7 +1,8 @@
 //! What kernels hand on to one another, where the code of both is known.
 
+use super::chained;
 use crate::frame::Launch;
-use crate::handed_on::HandedOn;
+use crate::handed_on::{HandedOn, Sequence};
 use crate::hardware::{SECTOR_BYTES, first_parameter};
 use crate::kernel_name::same;
 use crate::sass::parse::access::Space;
@@ -10,8 +11,10 @@ use crate::sass::{Family, Listing};
 
 /// Keeps of what launches may hand on to one another what the one stores and the other loads, as far as the profile has both. A
 /// survey knows only which pointers they were given: an input of two kernels is no result of the first. Of what both may read,
-/// what the other one loads, and does not store; nothing where the profile does not have it.
-pub fn settle(launches: &mut [Launch]) {
+/// what the other one loads, and does not store; nothing where the profile does not have it. Three or more launches of a sequence
+/// that hand on may be a chain.
+pub fn settle(launches: &mut [Launch], sequences: &[Sequence]) {
+    chained::find(launches, sequences);
     for at in 0..launches.len() {
         let mut neighbours = std::mem::take(&mut launches[at].neighbours);
         keep(launches, &mut neighbours.before, Family::Store(Space::Global));
@@ -49,7 +52,7 @@ fn keep_what_is_read(launches: &[Launch], read: &mut Option<HandedOn>) {
 }
 
 /// What a launch accesses through the pointers that it is given.
-struct Accesses<'a> {
+pub(super) struct Accesses<'a> {
     listing: Listing<'a>,
     /// Where the parameters begin in the constant bank.
     begin: u32,
@@ -58,13 +61,17 @@ struct Accesses<'a> {
 impl<'a> Accesses<'a> {
     /// Those of the launch of this kernel, if the profile has it with its instructions.
     fn of(launches: &'a [Launch], with: &HandedOn) -> Option<Self> {
-        let other = launches.iter().find(|launch| same(&launch.row.kernel, &with.kernel))?;
-        let begin = first_parameter(other.row.compute_capability?);
-        Some(Self { listing: other.listing()?, begin })
+        Self::by(launches.iter().find(|launch| same(&launch.row.kernel, &with.kernel))?)
+    }
+
+    /// Those of a launch, if the profile has it with its instructions.
+    pub(super) fn by(launch: &'a Launch) -> Option<Self> {
+        let begin = first_parameter(launch.row.compute_capability?);
+        Some(Self { listing: launch.listing()?, begin })
     }
 
     /// Sectors that it loads or stores through one of its pointers.
-    fn sectors(&self, pointer: u32, family: Family) -> f64 {
+    pub(super) fn sectors(&self, pointer: u32, family: Family) -> f64 {
         let found = through(&self.listing, &[self.begin + pointer]);
         let such = found.iter().filter(|&&at| self.listing.sass.entries[at].family == family);
         such.map(|&at| self.listing.row(at).counters.l2_sectors_global.max(1.0)).sum()
@@ -107,9 +114,10 @@ mod tests {
             before: with("first", &[0, 8]),
             after: with("not profiled", &[0]),
             read: with("first", &[0, 8]),
+            ..Neighbours::default()
         };
         launches[0].neighbours.after = with("second", &[8]);
-        settle(&mut launches);
+        settle(&mut launches, &[]);
         assert_eq!(launches[1].neighbours.before, with("first", &[8]), "it stores to its second");
         assert_eq!(launches[1].neighbours.after, with("not profiled", &[0]), "not known");
         let read = launches[1].neighbours.read.as_ref().unwrap();
@@ -119,7 +127,7 @@ mod tests {
             "it loads from its first"
         );
         launches[0].neighbours.read = with("not profiled", &[0]);
-        settle(&mut launches);
+        settle(&mut launches, &[]);
         assert_eq!(launches[0].neighbours.read, None, "not known, and so not said");
         assert_eq!(launches[0].neighbours.after, None, "the second only stores there");
     }

@@ -11,7 +11,7 @@ use super::{Document, LaunchReport};
 use crate::around::{self, lanes};
 use crate::export::LaunchRow;
 use crate::finding::{Estimate, Evidence};
-use crate::handed_on::Neighbours;
+use crate::handed_on::{Neighbours, Sequence};
 use crate::survey::Survey;
 use crate::survey::group::{Group, most_reached};
 use crate::survey::handed_on::neighbours;
@@ -141,6 +141,9 @@ pub struct SurveyedProgram {
     pub program: Program,
     /// For each launch that was meant to be profiled, in the order of their launch, its group's index.
     pub chosen: Vec<usize>,
+    /// Launches that follow one another, with what each was given; empty where none do, or where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sequences: Vec<Sequence>,
 }
 
 impl Program {
@@ -240,12 +243,16 @@ impl SurveyedProgram {
     /// of the time.
     #[must_use]
     pub(crate) fn neighbours(&self, launch: &LaunchRow) -> Neighbours {
-        let group = self.groups_like(launch).into_iter().next();
-        group.map_or_else(Neighbours::default, |group| Neighbours {
+        let Some(group) = self.groups_like(launch).into_iter().next() else {
+            return Neighbours::default();
+        };
+        Neighbours {
+            group: self.program.groups.iter().position(|each| std::ptr::eq(each, group)),
+            chain: None,
             before: group.before.clone(),
             after: group.after.clone(),
             read: group.read.clone(),
-        })
+        }
     }
 
     /// The group of each profiled launch, in the report's order. Where what was profiled is what was chosen,

@@ -118,12 +118,13 @@ pub(crate) fn passed<'a>(
 }
 
 /// What one kernel for both would spare this one: what goes through memory, and, as one thread then does what two did, its part of the
-/// blocks, and of what counts, compares, and makes addresses.
+/// blocks, and of what counts, compares, and makes addresses. Of a chain's launches, one thread does what as many did.
 pub(crate) fn effect(
     launch: &ModeledLaunch,
     traffic: &Traffic,
     loaded: Option<&Passed>,
     stored: Option<&Passed>,
+    chained: Option<usize>,
 ) -> Option<Effect> {
     let mut removal = Removal::new(launch)?;
     for each in [loaded, stored].into_iter().flatten() {
@@ -137,7 +138,10 @@ pub(crate) fn effect(
     let loaded_part = part(of(loaded), traffic.of_loads * traffic.misses);
     let stored_part = part(of(stored), traffic.of_stores);
     let with_others = loaded_part + stored_part;
-    let shared = with_others / (1.0 + with_others);
+    let shared = match chained {
+        Some(launches) => 1.0 - 1.0 / launches as f64,
+        None => with_others / (1.0 + with_others),
+    };
     let work = slice::work(&removal.listing);
     for (at, _) in removal.listing.entries().filter(|(at, _)| !work[*at]) {
         removal.remove(at, shared);

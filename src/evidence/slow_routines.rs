@@ -167,6 +167,12 @@ impl Runs {
         Some((*most.0, *most.1))
     }
 
+    /// True where such a routine ran.
+    #[must_use]
+    pub(crate) fn has(&self, routine: Routine) -> bool {
+        self.by_routine.contains_key(&routine)
+    }
+
     /// The routine whose fast form saves most at a place; `None` where none of them is there.
     #[must_use]
     pub(crate) fn most_at(

@@ -50,7 +50,7 @@ fn diagnose_in_parts(
     let mut launches: Vec<LaunchReport> = Vec::new();
     let mut take = |part| {
         let frames = Frames::new(part)?.of_kernels(wants)?;
-        launches.extend(diagnosed(&frames, &mut said, count)?);
+        launches.extend(diagnosed(&frames, &mut said, &[], count)?);
         Ok(())
     };
     let rest = report::read_in_parts(file, size, path, at_once, &mut take)?;

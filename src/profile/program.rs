@@ -62,11 +62,12 @@ mod tests {
         assert_eq!(read(folder.path()).unwrap(), None);
         let command = "./a 'b c'".to_owned();
         let program = Program { command, wall_ns: 1.5e9, ..Program::default() };
-        let program = SurveyedProgram { program, chosen: vec![2, 0] };
+        let program = SurveyedProgram { program, chosen: vec![2, 0], ..SurveyedProgram::default() };
         write(folder.path(), &program).unwrap();
         assert_eq!(read(folder.path()).unwrap(), Some(program));
         let backwards = Program { kernel_busy_ns: -1.0, ..Program::default() };
-        write(folder.path(), &SurveyedProgram { program: backwards, chosen: vec![] }).unwrap();
+        write(folder.path(), &SurveyedProgram { program: backwards, ..SurveyedProgram::default() })
+            .unwrap();
         let said = read(folder.path()).unwrap_err().to_string();
         assert!(said.contains("a time of -1 ns; copy the profile again"), "{said}");
         std::fs::write(folder.path().join(FILE), "{").unwrap();

@@ -132,7 +132,7 @@ fn of_survey(
     let invocations =
         Invocations { kernels: choice.kernels, are_demangled: false, numbers: choice.numbers };
     let chosen = choice.launches.iter().map(|chosen| chosen.group).collect();
-    let surveyed = SurveyedProgram { program, chosen };
+    let surveyed = SurveyedProgram { program, chosen, ..SurveyedProgram::default() };
     Ok(Ok(Launches { total_ns, device: device(survey, &counted), invocations, surveyed, extent }))
 }
 

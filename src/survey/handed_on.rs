@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use super::Survey;
-use super::buffers::{Buffer, Buffers};
+use super::buffers::Buffer;
+use super::given::Given;
 use super::group::Group;
 use super::in_order::in_order;
-use super::record::{Argument, Kernel, Process};
 use crate::handed_on::{HandedOn, Neighbours, Pointers};
 use crate::kernel_name::{demangled, only_reads};
 
@@ -28,6 +28,7 @@ pub fn neighbours(survey: &Survey, groups: &[Group]) -> Vec<Neighbours> {
             before: common(all().filter_map(|one| one.before.as_ref()), count),
             after: common(all().filter_map(|one| one.after.as_ref()), count),
             read: common(all().filter_map(|one| one.read.as_ref()), count),
+            ..Neighbours::default()
         }
     };
     groups.iter().map(of_group).collect()
@@ -51,9 +52,6 @@ fn common<'a>(found: impl Iterator<Item = &'a HandedOn>, launches: usize) -> Opt
     (2 * count > launches).then(|| most.clone())
 }
 
-/// The parameters of a launch that are addresses, and what lies there.
-type Arguments = Vec<(Argument, Buffer)>;
-
 /// Memory that two launches are given.
 struct Shared {
     /// Where its address stands among the parameters of the first and of the second launch.
@@ -74,41 +72,7 @@ impl Shared {
     }
 }
 
-/// What the launches of a process were given.
-struct Given<'a> {
-    process: &'a Process,
-    /// By launch; nothing where it is not known.
-    arguments: Vec<Arguments>,
-    /// The launches that are given a buffer, by its address, in the order in which the device began them.
-    users: HashMap<u64, Vec<u32>>,
-    /// For each launch the first one of the same kernel with the same memory, by when it began, ns.
-    first: Vec<u64>,
-}
-
-impl<'a> Given<'a> {
-    fn new(process: &'a Process) -> Self {
-        let buffers = Buffers::new(process);
-        let of = |kernel: &Kernel| buffers.arguments_of(kernel).unwrap_or_default();
-        let arguments: Vec<Arguments> = process.kernels.iter().map(of).collect();
-        let mut order: Vec<usize> = (0..process.kernels.len()).collect();
-        order.sort_by_key(|&at| process.kernels[at].span.start);
-        let mut users: HashMap<u64, Vec<u32>> = HashMap::new();
-        let mut known: HashMap<(u32, Vec<u64>), u64> = HashMap::new();
-        let mut first = vec![0; process.kernels.len()];
-        for at in order {
-            let kernel = &process.kernels[at];
-            let addresses: Vec<u64> = arguments[at].iter().map(|(_, it)| it.address).collect();
-            for address in &addresses {
-                let users = users.entry(*address).or_default();
-                if users.last() != Some(&(at as u32)) {
-                    users.push(at as u32);
-                }
-            }
-            first[at] = *known.entry((kernel.shape, addresses)).or_insert(kernel.span.start);
-        }
-        Self { process, arguments, users, first }
-    }
-
+impl Given<'_> {
     /// The neighbours of each launch that has some. Behind a copy or a fill on the stream nothing counts, and behind the last
     /// kernel of a round that comes again not the first of the next one.
     fn neighbours(&self) -> HashMap<u32, Neighbours> {
@@ -170,19 +134,13 @@ impl<'a> Given<'a> {
         let kernel = demangled(self.kernel(other)).into_owned();
         (!pointers.is_empty()).then_some(HandedOn { kernel, pointers })
     }
-
-    /// A launch's kernel, as the compiler spells it.
-    fn kernel(&self, at: u32) -> &'a str {
-        let shape = self.process.shapes.get(self.process.kernels[at as usize].shape as usize);
-        shape.map_or("", |shape| &shape.kernel)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::group::groups;
     use super::*;
-    use crate::survey::record::Fill;
+    use crate::survey::record::{Fill, Process};
     use crate::survey::samples::{given, shape};
 
     const FIRST: &str = "points(float const*, int*, int)";
@@ -215,7 +173,7 @@ mod tests {
         let after = Some(with(SECOND, 8, 0));
         assert_eq!(first, Neighbours { after, ..Neighbours::default() });
         let before = Some(with(FIRST, 0, 8));
-        assert_eq!(second, Neighbours { read: before.clone(), before, after: None });
+        assert_eq!(second, Neighbours { read: before.clone(), before, ..Neighbours::default() });
     }
 
     #[test]

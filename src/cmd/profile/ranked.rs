@@ -257,9 +257,10 @@ fn save(
         profiles.push((profiled.rank, profile));
     }
     // Of each rank alone nobody knows which of its launches the survey meant; their shapes and times tell.
-    let surveyed = plan
-        .filter(|plan| plan.invocations.is_some())
-        .map(|plan| SurveyedProgram { program: plan.surveyed.program.clone(), chosen: Vec::new() });
+    let surveyed = plan.filter(|plan| plan.invocations.is_some()).map(|plan| SurveyedProgram {
+        program: plan.surveyed.program.clone(),
+        ..SurveyedProgram::default()
+    });
     if let Some(surveyed) = &surveyed {
         profile::program::write(target.staging(), surveyed)?;
     }

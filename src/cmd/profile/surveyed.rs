@@ -21,6 +21,7 @@ use crate::survey::choose::{Extent, choose, covered_of};
 use crate::survey::group::{Group, groups_within};
 use crate::survey::phase::{Phase, part};
 use crate::survey::run::Surveyed;
+use crate::survey::sequences::sequences;
 use crate::survey::waits::{Peer, waiting};
 use crate::survey::{self, Survey, run};
 use crate::text::{duration, printable};
@@ -181,7 +182,7 @@ pub(super) fn survey(
     }
     notices.push(format!("the survey found no kernels: {failure}"));
     let program = Program::new(command(args), &survey, &[]);
-    let surveyed = SurveyedProgram { program, chosen: Vec::new() };
+    let surveyed = SurveyedProgram { program, ..SurveyedProgram::default() };
     Ok(Plan::of_none(surveyed, notices, lacks_cupti))
 }
 
@@ -278,7 +279,7 @@ pub(super) fn of_survey(
     only.retain(|_| !waiting.is_empty());
     let (kernels, numbers) = (choice.kernels, choice.numbers);
     let invocations = (!all_wait).then_some(Invocations { kernels, are_demangled: false, numbers });
-    let surveyed = SurveyedProgram { program, chosen };
+    let surveyed = SurveyedProgram { program, chosen, sequences: sequences(survey, &groups) };
     let ranks = survey::ranks::Ranks::of(survey);
     notices.extend(ranks.iter().flat_map(|ranks| &ranks.unmatched).map(|kernel| unmatched(kernel)));
     let ranks = ranks.as_ref().map(Ranks::new);

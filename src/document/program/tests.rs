@@ -102,7 +102,7 @@ fn of_instances_of_a_template_the_one_that_was_launched_counts() {
         with("void each<Add>(unsigned long, Add)", 3),
     ];
     let program = Program { groups, ..Program::default() };
-    let surveyed = SurveyedProgram { program, chosen: vec![0, 1] };
+    let surveyed = SurveyedProgram { program, chosen: vec![0, 1], ..SurveyedProgram::default() };
     let row = |kernel: &str| LaunchRow {
         kernel: kernel.to_owned(),
         grid: [1024, 1, 1],

@@ -78,7 +78,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let is_in_a_row = is_itself && launches >= 2.0;
     let again = if is_in_a_row { 1.0 - 1.0 / launches } else { OF_ITS_OWN.value };
     let loaded = if is_itself { loaded.in_some(again) } else { loaded };
-    let mut effect = effect(launch, &traffic, Some(&loaded), None)?;
+    let mut effect = effect(launch, &traffic, Some(&loaded), None, None)?;
     let of_loads = traffic.part_of_loads(&listing, &loaded.accesses);
     if is_in_a_row && of_loads >= MOST_IS_SHARED.value {
         effect = side_by_side(launch, &loaded, launches, effect)?;

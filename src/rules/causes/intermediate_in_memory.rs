@@ -8,6 +8,7 @@ use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, gains, locations};
 use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::frame::Reads;
+use crate::handed_on::{Chain, HandedOn, Pointers};
 use crate::hardware::first_parameter;
 use crate::kernel_name::short;
 use crate::rules::{Example, Kind, Rule, SourcePage};
@@ -20,6 +21,9 @@ const MOST_IDLE: Threshold = Threshold {
     unit: "share",
     source: "derivation: half of the device would do at best half as fast what the kernel before it does on the whole of it",
 };
+
+/// Kernels of a chain that are named.
+const NAMED: usize = 3;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -65,7 +69,7 @@ elementwise operations and the reductions behind them.",
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let neighbours = &launch.profile.neighbours;
-    if neighbours.before.is_none() && neighbours.after.is_none() {
+    if neighbours.before.is_none() && neighbours.after.is_none() && neighbours.chain.is_none() {
         return None;
     }
     let listing = launch.profile.listing()?;
@@ -74,14 +78,19 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let begin = first_parameter(launch.profile.row.compute_capability?);
     // Few blocks would take over the work of many.
     let takes_over = launch.model.idle() < MOST_IDLE.value;
-    let before = neighbours.before.as_ref().filter(|_| takes_over);
-    let loaded = before.and_then(|with| passed(&listing, &traffic, with, begin, false));
-    let stored =
-        neighbours.after.as_ref().and_then(|with| passed(&listing, &traffic, with, begin, true));
+    let chain = neighbours.chain.as_ref().filter(|_| takes_over);
+    let (before, after) = match chain {
+        Some(chain) => (chained(&chain.loaded), chained(&chain.stored)),
+        None => (neighbours.before.clone().filter(|_| takes_over), neighbours.after.clone()),
+    };
+    let through = |with, stores| passed(&listing, &traffic, with, begin, stores);
+    let loaded = before.as_ref().and_then(|with| through(with, false));
+    let stored = after.as_ref().and_then(|with| through(with, true));
     if loaded.is_none() && stored.is_none() {
         return None;
     }
-    let effect = effect(launch, &traffic, loaded.as_ref(), stored.as_ref())?;
+    let launches = chain.map(|chain| chain.launches);
+    let effect = effect(launch, &traffic, loaded.as_ref(), stored.as_ref(), launches)?;
     if !gains(launch, &effect) {
         return None;
     }
@@ -91,17 +100,79 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let locations = locations(launch, listing, weight, "sectors of what goes through memory");
     let at = place(&locations, "its accesses");
     let gone: f64 = [&loaded, &stored].into_iter().flatten().map(|it| it.sectors).sum();
+    let share = (gone / asked).min(1.0);
+    let (message, hint) = match chain {
+        Some(chain) => {
+            let kernels = names(chain);
+            (
+                message_of_chain(chain, &kernels, [&loaded, &stored], share),
+                hint_of_chain(chain, &kernels, &at),
+            )
+        }
+        None => (
+            message(loaded.as_ref(), stored.as_ref(), share),
+            hint(loaded.as_ref(), stored.as_ref(), &at),
+        ),
+    };
     Some(Draft {
-        message: message(loaded.as_ref(), stored.as_ref(), (gone / asked).min(1.0)),
+        message,
         evidence: vec![Evidence::new(
             "sectors that go through memory between kernels",
             gone,
             "sector",
         )],
-        hint: hint(loaded.as_ref(), stored.as_ref(), &at),
+        hint,
         locations,
         effect,
     })
+}
+
+/// What goes through these pointers between launches of a chain.
+fn chained(pointers: &[Pointers]) -> Option<HandedOn> {
+    let pointers = pointers.to_vec();
+    (!pointers.is_empty()).then_some(HandedOn { kernel: String::new(), pointers })
+}
+
+/// The kernels of a chain, the first three by name.
+fn names(chain: &Chain) -> String {
+    let named: Vec<&str> = chain.kernels.iter().take(NAMED).map(String::as_str).collect();
+    match (&named[..], chain.kernels.len().saturating_sub(NAMED)) {
+        ([rest @ .., last], 0) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        (_, 0) => named.join(", "),
+        (_, more) => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+fn message_of_chain(
+    chain: &Chain,
+    kernels: &str,
+    [loaded, stored]: [&Option<Passed>; 2],
+    share: f64,
+) -> String {
+    let of = |passed: &Option<Passed>| passed.as_ref().map(|passed| bytes(passed.with.bytes()));
+    let does = match (of(loaded), of(stored)) {
+        (Some(loaded), Some(stored)) => format!(
+            "it loads {loaded} that those before it stored, and stores {stored} that only those behind it load"
+        ),
+        (Some(loaded), None) => format!("it loads {loaded} that those before it stored"),
+        (None, stored) => {
+            format!("it stores {} that only those behind it load", stored.unwrap_or_default())
+        }
+    };
+    format!(
+        "It is one of {} launches in a row, of {kernels}, that work element by element on what they make for one another: {does}. \
+         That is {} of what L1 asks of L2.",
+        chain.launches,
+        percent(share)
+    )
+}
+
+fn hint_of_chain(chain: &Chain, kernels: &str, at: &str) -> String {
+    format!(
+        "Do the work of all {} launches, of {kernels}, in one kernel: take each element from the first inputs to the last result in \
+         registers, in place of the loads and stores at {at}. Still store what something else reads.",
+        chain.launches
+    )
 }
 
 fn message(loaded: Option<&Passed>, stored: Option<&Passed>, share: f64) -> String {
@@ -150,7 +221,7 @@ fn hint(loaded: Option<&Passed>, stored: Option<&Passed>, at: &str) -> String {
 mod tests {
     use super::*;
     use crate::evidence::passed_on::testing::made;
-    use crate::handed_on::{HandedOn, Neighbours, Pointers};
+    use crate::handed_on::Neighbours;
     use crate::rules::testing::check;
     use crate::term::Term;
 
@@ -190,6 +261,31 @@ mod tests {
             of(Neighbours { after: Some(with(0, 1024)), ..Neighbours::default() }).is_none(),
             "only loaded"
         );
+    }
+
+    #[test]
+    fn one_kernel_does_the_work_of_a_whole_chain() {
+        let through = |own, bytes| vec![Pointers { own, other: 0, bytes }];
+        let chain = |launches| Chain {
+            launches,
+            kernels: ["square", "add", "root", "scale"].map(str::to_owned).to_vec(),
+            loaded: through(0, 2048),
+            stored: through(8, 1024),
+        };
+        let draft = of(Neighbours { chain: Some(chain(8)), ..Neighbours::default() }).unwrap();
+        assert!((draft.effect.share_of(Term::Dram) - 1.0).abs() < 1e-12);
+        assert!((draft.effect.share_of(Term::BlockScheduler) - 7.0 / 8.0).abs() < 1e-12);
+        let said = "It is one of 8 launches in a row, of square, add, root and 1 more, that";
+        assert!(draft.message.starts_with(said), "{}", draft.message);
+        assert!(
+            draft.hint.starts_with("Do the work of all 8 launches, of square"),
+            "{}",
+            draft.hint
+        );
+        let before = Some(with(0, 2048));
+        let both = Neighbours { chain: Some(chain(4)), before, ..Neighbours::default() };
+        let draft = of(both).unwrap();
+        assert!((draft.effect.share_of(Term::BlockScheduler) - 0.75).abs() < 1e-12);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::evidence::{Draft, ModeledLaunch, Threshold};
 use crate::finding::Evidence;
 use crate::rules::said_by_ncu::{Acts, SaidByNcu};
 use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
+use crate::sass::Routine;
 use crate::sass::questions::alike::arithmetic;
 use crate::term::Term;
 use crate::text::{count, percent};
@@ -131,7 +132,8 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         hint: match power {
             Some(power) => of_power(&power, &place(&locations, "the hottest spot")),
             None => {
-                hint(&places(launch, &removal, &runs, routine, &locations)) + &alike::advice(launch)
+                let places = places(launch, &removal, &runs, routine, &locations);
+                hint(&places, runs.has(Routine::SquareRoot)) + &alike::advice(launch)
             }
         },
         locations,

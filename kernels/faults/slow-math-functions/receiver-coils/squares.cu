@@ -9,7 +9,8 @@ extern "C" __global__ void combine(const float* __restrict__ received, const flo
         const float imaginary = received[(coils + coil) * voxels + voxel];
         for (int echo = 0; echo < echoes; ++echo) {
             const float x = real + offsets[echo], y = imaginary + offsets[echoes + echo];
-            sum += sqrtf(x * x + y * y);
+            const float square = x * x + y * y;
+            sum += square * rsqrtf(fmaxf(square, 1e-30f));
         }
     }
     image[voxel] = sum;

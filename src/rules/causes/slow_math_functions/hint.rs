@@ -54,7 +54,8 @@ pub(super) fn places(
     each.collect()
 }
 
-pub(super) fn hint(places: &[Place]) -> String {
+/// What to call instead; the kernel may take exact roots as well.
+pub(super) fn hint(places: &[Place], takes_roots: bool) -> String {
     let Some(Place { routine, form, at, share }) = places.first() else { return String::new() };
     let condition = match form.condition {
         "" => String::new(),
@@ -63,9 +64,14 @@ pub(super) fn hint(places: &[Place]) -> String {
     let FastForm { what: fast, by_hand, .. } = form;
     if matches!(routine, Routine::Hypotenuse | Routine::DoubleHypotenuse) {
         let called = if routine.is_double() { "hypot" } else { "hypotf" };
+        let root = if takes_roots {
+            " The estimate takes the root itself to be approximate as well (-prec-sqrt=false), if its accuracy is enough."
+        } else {
+            ""
+        };
         format!(
             "Use {fast} in place of {called} at {at}, {}. {called} scales its arguments so that no square \
-             overflows, and no flag of the compiler leaves that out.",
+             overflows, and no flag of the compiler leaves that out.{root}",
             form.condition,
         )
     } else if *routine == Routine::RepeatedDoubleDivision {

@@ -1,0 +1,373 @@
+//! Chains: launches of a sequence that one kernel could do the work of, since each works on an element, or a few, of what those before
+//! it stored.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use super::handed_on::Accesses;
+use crate::evidence::passed_on::READINGS;
+use crate::frame::Launch;
+use crate::handed_on::{Chain, Link, Pointers, Sequence};
+use crate::hardware::SECTOR_BYTES;
+use crate::kernel_name::short;
+use crate::sass::Family;
+use crate::sass::parse::access::Space;
+
+/// Launches in a chain at least: what two hand on is told by the launches beside one another.
+const LEAST: usize = 3;
+
+/// The share of what a store left that another one must reach to leave nothing of it.
+const STORES_ANEW: f64 = 0.9;
+
+/// Letters of a kernel's name.
+const NAME: usize = 40;
+
+/// Says of each launch in which chain it is, by what most of its group's launches in the sequences have in common.
+pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence]) {
+    let mut known = Known::new(launches);
+    let mut tally: HashMap<usize, Tally> = HashMap::new();
+    for sequence in sequences {
+        let steps: Vec<Step> = sequence.launches.iter().map(|link| known.step(link)).collect();
+        let mut chains = of_sequence(launches, sequence, &steps);
+        for (place, step) in steps.iter().enumerate() {
+            let Some(launch) = step.launch else { continue };
+            let tally = tally.entry(launch).or_default();
+            tally.launches += sequence.times;
+            if let Some(chain) = chains.remove(&place) {
+                tally.note(chain, sequence.times);
+            }
+        }
+    }
+    for (at, found) in tally {
+        launches[at].neighbours.chain = found.most();
+    }
+}
+
+/// The chains that launches of a group are in.
+#[derive(Default)]
+struct Tally {
+    /// Launches in sequences.
+    launches: u64,
+    /// How many of them are in a chain of such kernels.
+    chains: HashMap<(usize, Vec<String>), u64>,
+    /// How many load so much through a pointer that was stored before.
+    loaded: HashMap<Pointers, u64>,
+    /// How many store so much through a pointer that is loaded behind.
+    stored: HashMap<Pointers, u64>,
+}
+
+impl Tally {
+    fn note(&mut self, chain: Chain, times: u64) {
+        *self.chains.entry((chain.launches, chain.kernels)).or_default() += times;
+        let count = |by: &mut HashMap<Pointers, u64>, pointers: Vec<Pointers>| {
+            pointers.into_iter().for_each(|each| *by.entry(each).or_default() += times);
+        };
+        count(&mut self.loaded, chain.loaded);
+        count(&mut self.stored, chain.stored);
+    }
+
+    /// The chain of most of the launches that are in one, the shortest of several, with what is loaded and stored so by more than
+    /// half of all.
+    fn most(self) -> Option<Chain> {
+        let chains = self.chains.into_iter();
+        let ((launches, kernels), _) =
+            chains.max_by_key(|((launches, _), count)| (*count, Reverse(*launches)))?;
+        let of_most = |by: HashMap<Pointers, u64>| -> Vec<Pointers> {
+            let most = by.into_iter().filter(|(_, count)| 2 * count > self.launches);
+            let mut pointers: Vec<Pointers> = most.map(|(pointers, _)| pointers).collect();
+            pointers.sort_unstable();
+            pointers
+        };
+        let (loaded, stored) = (of_most(self.loaded), of_most(self.stored));
+        let is_of_it = !loaded.is_empty() || !stored.is_empty();
+        is_of_it.then_some(Chain { launches, kernels, loaded, stored })
+    }
+}
+
+/// What a launch of a sequence does with one of the buffers that it is given.
+#[derive(Debug, Clone, Copy)]
+struct Access {
+    /// Where the pointer stands among the parameters.
+    own: u32,
+    buffer: u32,
+    /// Sectors.
+    loaded: f64,
+    stored: f64,
+}
+
+/// A launch of a sequence.
+struct Step {
+    /// Which of the profile's launches stands for it; none where the profile has no code of it, and it may load and store whatever
+    /// it is given.
+    launch: Option<usize>,
+    accesses: Vec<Access>,
+}
+
+impl Step {
+    fn of(&self, buffer: u32) -> (f64, f64) {
+        let such = self.accesses.iter().filter(|access| access.buffer == buffer);
+        such.fold((0.0, 0.0), |(loaded, stored), it| (loaded + it.loaded, stored + it.stored))
+    }
+}
+
+/// What is known of the profiled launches.
+struct Known<'a> {
+    by_group: HashMap<usize, usize>,
+    accesses: Vec<Option<Accesses<'a>>>,
+    /// Sectors loaded and stored, by launch and pointer.
+    sectors: HashMap<(usize, u32), (f64, f64)>,
+}
+
+impl<'a> Known<'a> {
+    fn new(launches: &'a [Launch]) -> Self {
+        let group = |(at, launch): (usize, &Launch)| Some((launch.neighbours.group?, at));
+        let by_group = launches.iter().enumerate().filter_map(group).collect();
+        let accesses = launches.iter().map(Accesses::by).collect();
+        Self { by_group, accesses, sectors: HashMap::new() }
+    }
+
+    /// What a launch of a sequence does with what it is given.
+    fn step(&mut self, link: &Link) -> Step {
+        let by_group = self.by_group.get(&link.group).copied();
+        let code = by_group.and_then(|launch| Some((launch, self.accesses[launch].as_ref()?)));
+        let sectors = &mut self.sectors;
+        let access = |&[own, buffer]: &[u32; 2]| {
+            let Some((launch, code)) = code else {
+                return Access { own, buffer, loaded: f64::INFINITY, stored: 1.0 };
+            };
+            let (loaded, stored) = *sectors.entry((launch, own)).or_insert_with(|| {
+                let of = |family| code.sectors(own, family);
+                (of(Family::Load(Space::Global)), of(Family::Store(Space::Global)))
+            });
+            Access { own, buffer, loaded, stored }
+        };
+        let launch = code.map(|(launch, _)| launch);
+        Step { launch, accesses: link.given.iter().map(access).collect() }
+    }
+}
+
+/// The chains of a sequence, by the places of their launches in it.
+fn of_sequence(launches: &[Launch], sequence: &Sequence, steps: &[Step]) -> HashMap<usize, Chain> {
+    let mut found = HashMap::new();
+    let mut from = 0;
+    while from < steps.len() {
+        let run = from..run_from(steps, from);
+        for members in linked(steps, run.clone()) {
+            if members.len() >= LEAST {
+                let part = |&at: &usize| Some((at, part(launches, sequence, steps, &members, at)?));
+                found.extend(members.iter().filter_map(part));
+            }
+        }
+        from = run.end.max(from + 1);
+    }
+    found
+}
+
+/// Where the launches end, from this one on, of which each takes what those before it stored element by element.
+fn run_from(steps: &[Step], from: usize) -> usize {
+    let mut stored: HashMap<u32, f64> = HashMap::new();
+    for (at, step) in steps.iter().enumerate().skip(from) {
+        let is_read_often = |access: &Access| {
+            let whole = stored.get(&access.buffer);
+            whole.is_some_and(|whole| access.loaded > READINGS.value * whole)
+        };
+        if step.launch.is_none() || step.accesses.iter().any(is_read_often) {
+            return at;
+        }
+        let stores = step.accesses.iter().filter(|access| access.stored > 0.0);
+        stored.extend(stores.map(|access| (access.buffer, access.stored)));
+    }
+    steps.len()
+}
+
+/// The launches of a run, those together of which one loads what another stored.
+fn linked(steps: &[Step], run: std::ops::Range<usize>) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let mut writer: HashMap<u32, usize> = HashMap::new();
+    for at in run {
+        let step = &steps[at];
+        let loaded = step.accesses.iter().filter(|access| access.loaded > 0.0);
+        let before: HashSet<usize> =
+            loaded.filter_map(|access| writer.get(&access.buffer).copied()).collect();
+        let (mut own, others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|set| set.iter().any(|at| before.contains(at)));
+        found = others;
+        let mut joined: Vec<usize> = own.drain(..).flatten().collect();
+        joined.push(at);
+        joined.sort_unstable();
+        found.push(joined);
+        let stored = step.accesses.iter().filter(|access| access.stored > 0.0);
+        writer.extend(stored.map(|access| (access.buffer, at)));
+    }
+    found
+}
+
+/// The part of a launch in a chain, if it loads something of it or stores something for it alone.
+fn part(
+    launches: &[Launch],
+    sequence: &Sequence,
+    steps: &[Step],
+    members: &[usize],
+    at: usize,
+) -> Option<Chain> {
+    let step = &steps[at];
+    let pointers = |access: &Access, sectors: f64| Pointers {
+        own: access.own,
+        other: 0,
+        bytes: (SECTOR_BYTES * sectors) as u64,
+    };
+    let from_chain = |access: &Access| {
+        let by = last_writer(steps, at, access.buffer).filter(|by| members.contains(by))?;
+        (access.loaded > 0.0).then(|| pointers(access, steps[by].of(access.buffer).1))
+    };
+    let loaded: Vec<Pointers> = step.accesses.iter().filter_map(from_chain).collect();
+    let for_chain = |access: &Access| {
+        let is_for_it =
+            access.stored > 0.0 && is_for_chain_alone(sequence, steps, members, at, access);
+        is_for_it.then(|| pointers(access, access.stored))
+    };
+    let stored: Vec<Pointers> = step.accesses.iter().filter_map(for_chain).collect();
+    let mut kernels: Vec<String> = Vec::new();
+    for launch in members.iter().filter_map(|&at| steps[at].launch) {
+        let name = short(&launches[launch].row.kernel, NAME);
+        if !kernels.contains(&name) {
+            kernels.push(name);
+        }
+    }
+    let is_of_it = !loaded.is_empty() || !stored.is_empty();
+    is_of_it.then_some(Chain { launches: members.len(), kernels, loaded, stored })
+}
+
+/// The launch of a chain's that stored what a buffer holds before this one; nothing where a launch of unknown code may have.
+fn last_writer(steps: &[Step], at: usize, buffer: u32) -> Option<usize> {
+    steps[..at].iter().rposition(|step| step.of(buffer).1 > 0.0)
+}
+
+/// True where what a launch stores is loaded by later launches of its chain, and by nothing else.
+fn is_for_chain_alone(
+    sequence: &Sequence,
+    steps: &[Step],
+    members: &[usize],
+    at: usize,
+    access: &Access,
+) -> bool {
+    let buffer = access.buffer;
+    let mut is_loaded = false;
+    for (place, step) in steps.iter().enumerate().skip(at + 1) {
+        let (loaded, stored) = step.of(buffer);
+        if loaded > 0.0 {
+            if !members.contains(&place) {
+                return false;
+            }
+            is_loaded = true;
+        }
+        if stored >= STORES_ANEW * access.stored {
+            return is_loaded;
+        }
+    }
+    // It is left behind the last one: of use to nobody where the first launch stores it anew.
+    let first = steps.iter().find_map(|step| {
+        let (loaded, stored) = step.of(buffer);
+        (loaded > 0.0 || stored > 0.0).then_some(loaded > 0.0)
+    });
+    is_loaded && first == Some(false) && !sequence.wanted.contains(&buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing::sass;
+
+    /// A kernel that loads 64 sectors through its first pointer and stores as many through its second.
+    fn made(kernel: &str, group: usize) -> Launch {
+        let mut launch = sass(
+            &[],
+            &[
+                ("LDC.64 R2, c[0x0][0x210]", 8.0),
+                ("LDG.E R4, desc[UR4][R2.64]", 8.0),
+                ("LDC.64 R6, c[0x0][0x218]", 8.0),
+                ("STG.E desc[UR4][R6.64], R4", 8.0),
+                ("EXIT", 8.0),
+            ],
+        );
+        launch.row.kernel = kernel.to_owned();
+        launch.row.compute_capability = Some((9, 0));
+        launch.neighbours.group = Some(group);
+        launch.instructions[1].counters.l2_sectors_global = 64.0;
+        launch.instructions[3].counters.l2_sectors_global = 64.0;
+        launch
+    }
+
+    /// Square, add, and root, and what they hand on where each of them is given these two buffers.
+    fn chains(
+        given: [[u32; 2]; 3],
+        change: impl Fn(&mut [Launch; 3], &mut Sequence),
+    ) -> [Option<Chain>; 3] {
+        let mut launches = [made("square", 0), made("add", 1), made("root", 2)];
+        let links = given
+            .into_iter()
+            .zip(0..)
+            .map(|([first, second], group)| Link { group, given: vec![[0, first], [8, second]] });
+        let mut sequence = Sequence { launches: links.collect(), times: 3, ..Sequence::default() };
+        change(&mut launches, &mut sequence);
+        find(&mut launches, &[sequence]);
+        launches.map(|launch| launch.neighbours.chain)
+    }
+
+    fn through(own: u32) -> Vec<Pointers> {
+        vec![Pointers { own, other: 0, bytes: 64 * 32 }]
+    }
+
+    const IN_A_ROW: [[u32; 2]; 3] = [[0, 1], [1, 2], [2, 3]];
+
+    #[test]
+    fn launches_that_hand_on_element_by_element_are_a_chain() {
+        let [first, second, third] = chains(IN_A_ROW, |_, _| {}).map(Option::unwrap);
+        assert_eq!(
+            (first.launches, &first.kernels[..]),
+            (3, &["square", "add", "root"].map(str::to_owned)[..])
+        );
+        assert_eq!((first.loaded, first.stored), (vec![], through(8)));
+        assert_eq!((second.loaded, second.stored), (through(0), through(8)));
+        assert_eq!((third.loaded, third.stored), (through(0), vec![]), "a result");
+    }
+
+    #[test]
+    fn launches_with_nothing_between_them_are_none() {
+        assert_eq!(chains([[0, 1], [0, 2], [0, 3]], |_, _| {}), [None, None, None]);
+        assert_eq!(chains([[0, 1], [1, 2], [0, 3]], |_, _| {}), [None, None, None], "two of three");
+    }
+
+    #[test]
+    fn what_many_blocks_load_ends_it() {
+        let of = |sectors: f64| {
+            let found = chains(IN_A_ROW, |launches, _| {
+                launches[2].instructions[1].counters.l2_sectors_global = sectors;
+            });
+            found[0].is_some()
+        };
+        assert!(of(128.0), "along the edges of tiles");
+        assert!(!of(129.0));
+    }
+
+    #[test]
+    fn code_that_is_not_known_ends_it() {
+        let found = chains(IN_A_ROW, |launches, _| launches[1].neighbours.group = None);
+        assert_eq!(found, [None, None, None]);
+    }
+
+    #[test]
+    fn what_is_wanted_behind_it_is_stored_all_the_same() {
+        let [first, second, _] = chains(IN_A_ROW, |_, sequence| sequence.wanted = vec![2]);
+        assert_eq!(first.unwrap().stored, through(8));
+        assert_eq!(second.unwrap().stored, vec![]);
+    }
+
+    #[test]
+    fn what_was_there_before_may_be_needed_in_the_next_round() {
+        let [first, second, third] = chains([[0, 1], [1, 0], [0, 3]], |_, _| {});
+        assert_eq!(first.unwrap().stored, through(8));
+        assert_eq!(second.unwrap().stored, vec![], "the first launch loads it");
+        assert_eq!(third.unwrap().loaded, through(0));
+    }
+}

@@ -1,0 +1,148 @@
+//! Launches that follow one another on a stream, and the memory that each was given: what the code of all of them must be known for,
+//! to say whether one kernel could do their work.
+
+use std::collections::HashMap;
+
+use super::Survey;
+use super::given::Given;
+use super::group::{Group, Launch};
+use super::in_order::in_order;
+use crate::handed_on::{Link, Sequence};
+
+/// Launches in a sequence at least: what two hand on is known without.
+const LEAST: usize = 3;
+
+/// Launches in a sequence at most, so that what a profile keeps of a survey stays small; longer ones are cut.
+const MOST: usize = 64;
+
+/// Sequences at most, those with the most launches in all.
+const MOST_SEQUENCES: usize = 32;
+
+/// The sequences of a survey, each kind once; the groups are those of the survey.
+#[must_use]
+pub fn sequences(survey: &Survey, groups: &[Group]) -> Vec<Sequence> {
+    let mut group_of: HashMap<(u32, u32), usize> = HashMap::new();
+    for (number, group) in groups.iter().enumerate() {
+        let of = |launch: &Launch| ((launch.process, launch.index), number);
+        group_of.extend(group.launches.iter().map(of));
+    }
+    let mut found: Vec<Sequence> = Vec::new();
+    let mut places: HashMap<(Vec<Link>, Vec<u32>), usize> = HashMap::new();
+    for (process, number) in survey.processes.iter().zip(0..) {
+        let given = Given::new(process);
+        let group = |at: u32| group_of.get(&(number, at)).copied();
+        for launches in stretches(&given, &group) {
+            for piece in launches.chunks(MOST).filter(|piece| piece.len() >= LEAST) {
+                let made = sequence(&given, piece);
+                let key = (made.launches.clone(), made.wanted.clone());
+                let place = *places.entry(key).or_insert(found.len());
+                match found.get_mut(place) {
+                    Some(known) => known.times += 1,
+                    None => found.push(made),
+                }
+            }
+        }
+    }
+    found.sort_by_key(|each| std::cmp::Reverse(each.times * each.launches.len() as u64));
+    found.truncate(MOST_SEQUENCES);
+    found
+}
+
+/// Launches with nothing between them, each with its group: of one round only, and all of a known group with known memory.
+fn stretches(given: &Given, group: &impl Fn(u32) -> Option<usize>) -> Vec<Vec<(u32, usize)>> {
+    let mut found: Vec<Vec<(u32, usize)>> = vec![Vec::new()];
+    let mut last = None;
+    for (stream, _, work) in in_order(given.process) {
+        let known = work.and_then(|(at, _)| {
+            (!given.arguments[at as usize].is_empty()).then_some((at, group(at)?))
+        });
+        let begun = known.map(|(at, _)| given.first[at as usize]);
+        let follows = last
+            .is_some_and(|(on, before)| on == stream && begun.is_some_and(|begun| begun > before));
+        if !follows {
+            found.push(Vec::new());
+        }
+        if let (Some(launch), Some(stretch)) = (known, found.last_mut()) {
+            stretch.push(launch);
+        }
+        last = begun.map(|begun| (stream, begun));
+    }
+    found
+}
+
+/// What some launches were given, their buffers numbered as they come.
+fn sequence(given: &Given, launches: &[(u32, usize)]) -> Sequence {
+    let mut numbers: HashMap<u64, u32> = HashMap::new();
+    let mut made = Sequence { times: 1, ..Sequence::default() };
+    let mut ends: Vec<(u64, u32, u32)> = Vec::new();
+    for &(at, group) in launches {
+        let mut link = Link { group, given: Vec::new() };
+        for (argument, buffer) in &given.arguments[at as usize] {
+            let number = *numbers.entry(buffer.address).or_insert_with(|| {
+                ends.push((buffer.address, at, at));
+                ends.len() as u32 - 1
+            });
+            ends[number as usize].2 = at;
+            link.given.push([argument.offset, number]);
+        }
+        made.launches.push(link);
+    }
+    let is_wanted = |&(address, first, last): &(u64, u32, u32)| {
+        let shape = |at: u32| given.process.kernels[at as usize].shape;
+        let next = given.next_user(address, last);
+        next.is_some_and(|next| shape(next) != shape(first))
+    };
+    let wanted = ends.iter().zip(0..).filter(|(each, _)| is_wanted(each));
+    made.wanted = wanted.map(|(_, number)| number).collect();
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::groups;
+    use super::*;
+    use crate::survey::record::Process;
+    use crate::survey::samples::{given, shape};
+
+    fn of(launches: &[(u32, &[u64])], change: impl Fn(&mut Process)) -> Vec<Sequence> {
+        let shapes = ["square", "add", "root", "sum"].map(|kernel| shape(kernel, 10));
+        let mut process = given(&shapes, launches);
+        change(&mut process);
+        let survey = Survey { processes: vec![process], ..Survey::default() };
+        sequences(&survey, &groups(&survey))
+    }
+
+    const ROUND: [(u32, &[u64]); 3] = [(0, &[0, 1]), (1, &[1, 2]), (2, &[2, 3])];
+
+    #[test]
+    fn rounds_of_the_same_launches_are_one_sequence() {
+        let found = of(&[ROUND, ROUND].concat(), |_| {});
+        assert_eq!(found.len(), 1);
+        let Sequence { launches, times, wanted } = &found[0];
+        assert_eq!((*times, wanted.len()), (2, 0));
+        let given: Vec<_> = launches.iter().map(|link| link.given.clone()).collect();
+        assert_eq!(given, [[[0, 0], [8, 1]], [[0, 1], [8, 2]], [[0, 2], [8, 3]]]);
+    }
+
+    #[test]
+    fn what_comes_later_and_stores_it_anew_does_not_want_it() {
+        let others: [(u32, &[u64]); 4] = [(3, &[1, 9]), (0, &[0, 1]), (1, &[1, 2]), (2, &[2, 3])];
+        let ended = |process: &mut Process| {
+            let third = process.kernels[3];
+            let mut span = third.span;
+            span.start -= 1;
+            process.fills.push(crate::survey::record::Fill { span, place: third.place, bytes: 4 });
+        };
+        let found = of(&[ROUND.as_slice(), &others].concat(), ended);
+        assert_eq!(found[0].wanted, [1], "the sum takes it");
+        assert_eq!(found[0].launches.len(), 3);
+    }
+
+    #[test]
+    fn a_launch_of_unknown_memory_ends_it() {
+        let found = of(&ROUND, |process| {
+            process.arguments.remove(&2);
+        });
+        assert_eq!(found, []);
+    }
+}

@@ -108,6 +108,8 @@ pub struct Neighbours {
     pub group: Option<usize>,
     /// The launches around it that one kernel could do the work of, where there are three or more.
     pub chain: Option<Chain>,
+    /// What it stores and a later launch stores to the same place, as much as that one stores, before anything loads it.
+    pub overwritten: Option<HandedOn>,
     /// What the launch before it may have written to memory that this one is given as well.
     pub before: Option<HandedOn>,
     /// What this one may write, and the launch after it, but no later one, is given.

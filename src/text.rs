@@ -1,6 +1,7 @@
 //! Numbers as people read them. Machines get the plain values from JSON and CSV.
 
 pub(crate) mod ascii;
+pub(crate) mod called;
 pub(crate) mod layout;
 pub(crate) mod nearest;
 

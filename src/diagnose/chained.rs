@@ -4,14 +4,12 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::handed_on::Accesses;
+use super::steps::{self, Access, Step};
 use crate::evidence::passed_on::READINGS;
 use crate::frame::Launch;
-use crate::handed_on::{Chain, Link, Pointers, Sequence};
+use crate::handed_on::{Chain, Pointers, Sequence};
 use crate::hardware::SECTOR_BYTES;
 use crate::kernel_name::short;
-use crate::sass::Family;
-use crate::sass::parse::access::Space;
 
 /// Launches in a chain at least: what two hand on is told by the launches beside one another.
 const LEAST: usize = 3;
@@ -23,12 +21,10 @@ const STORES_ANEW: f64 = 0.9;
 const NAME: usize = 40;
 
 /// Says of each launch in which chain it is, by what most of its group's launches in the sequences have in common.
-pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence]) {
-    let mut known = Known::new(launches);
+pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec<Step>]) {
     let mut tally: HashMap<usize, Tally> = HashMap::new();
-    for sequence in sequences {
-        let steps: Vec<Step> = sequence.launches.iter().map(|link| known.step(link)).collect();
-        let mut chains = of_sequence(launches, sequence, &steps);
+    for (sequence, steps) in sequences.iter().zip(steps) {
+        let mut chains = of_sequence(launches, sequence, steps);
         for (place, step) in steps.iter().enumerate() {
             let Some(launch) = step.launch else { continue };
             let tally = tally.entry(launch).or_default();
@@ -39,7 +35,8 @@ pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence]) {
         }
     }
     for (at, found) in tally {
-        launches[at].neighbours.chain = found.most();
+        let chain = found.most();
+        steps::of_group(launches, at).for_each(|one| one.neighbours.chain.clone_from(&chain));
     }
 }
 
@@ -81,68 +78,6 @@ impl Tally {
         let (loaded, stored) = (of_most(self.loaded), of_most(self.stored));
         let is_of_it = !loaded.is_empty() || !stored.is_empty();
         is_of_it.then_some(Chain { launches, kernels, loaded, stored })
-    }
-}
-
-/// What a launch of a sequence does with one of the buffers that it is given.
-#[derive(Debug, Clone, Copy)]
-struct Access {
-    /// Where the pointer stands among the parameters.
-    own: u32,
-    buffer: u32,
-    /// Sectors.
-    loaded: f64,
-    stored: f64,
-}
-
-/// A launch of a sequence.
-struct Step {
-    /// Which of the profile's launches stands for it; none where the profile has no code of it, and it may load and store whatever
-    /// it is given.
-    launch: Option<usize>,
-    accesses: Vec<Access>,
-}
-
-impl Step {
-    fn of(&self, buffer: u32) -> (f64, f64) {
-        let such = self.accesses.iter().filter(|access| access.buffer == buffer);
-        such.fold((0.0, 0.0), |(loaded, stored), it| (loaded + it.loaded, stored + it.stored))
-    }
-}
-
-/// What is known of the profiled launches.
-struct Known<'a> {
-    by_group: HashMap<usize, usize>,
-    accesses: Vec<Option<Accesses<'a>>>,
-    /// Sectors loaded and stored, by launch and pointer.
-    sectors: HashMap<(usize, u32), (f64, f64)>,
-}
-
-impl<'a> Known<'a> {
-    fn new(launches: &'a [Launch]) -> Self {
-        let group = |(at, launch): (usize, &Launch)| Some((launch.neighbours.group?, at));
-        let by_group = launches.iter().enumerate().filter_map(group).collect();
-        let accesses = launches.iter().map(Accesses::by).collect();
-        Self { by_group, accesses, sectors: HashMap::new() }
-    }
-
-    /// What a launch of a sequence does with what it is given.
-    fn step(&mut self, link: &Link) -> Step {
-        let by_group = self.by_group.get(&link.group).copied();
-        let code = by_group.and_then(|launch| Some((launch, self.accesses[launch].as_ref()?)));
-        let sectors = &mut self.sectors;
-        let access = |&[own, buffer]: &[u32; 2]| {
-            let Some((launch, code)) = code else {
-                return Access { own, buffer, loaded: f64::INFINITY, stored: 1.0 };
-            };
-            let (loaded, stored) = *sectors.entry((launch, own)).or_insert_with(|| {
-                let of = |family| code.sectors(own, family);
-                (of(Family::Load(Space::Global)), of(Family::Store(Space::Global)))
-            });
-            Access { own, buffer, loaded, stored }
-        };
-        let launch = code.map(|(launch, _)| launch);
-        Step { launch, accesses: link.given.iter().map(access).collect() }
     }
 }
 
@@ -276,6 +211,7 @@ fn is_for_chain_alone(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handed_on::Link;
     use crate::rules::testing::sass;
 
     /// A kernel that loads 64 sectors through its first pointer and stores as many through its second.
@@ -310,7 +246,9 @@ mod tests {
             .map(|([first, second], group)| Link { group, given: vec![[0, first], [8, second]] });
         let mut sequence = Sequence { launches: links.collect(), times: 3, ..Sequence::default() };
         change(&mut launches, &mut sequence);
-        find(&mut launches, &[sequence]);
+        let sequences = [sequence];
+        let steps = steps::of(&launches, &sequences);
+        find(&mut launches, &sequences, &steps);
         launches.map(|launch| launch.neighbours.chain)
     }
 

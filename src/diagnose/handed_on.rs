@@ -1,6 +1,6 @@
 //! What kernels hand on to one another, where the code of both is known.
 
-use super::chained;
+use super::{chained, overwritten, steps};
 use crate::frame::Launch;
 use crate::handed_on::{HandedOn, Sequence};
 use crate::hardware::{SECTOR_BYTES, first_parameter};
@@ -14,7 +14,9 @@ use crate::sass::{Family, Listing};
 /// what the other one loads, and does not store; nothing where the profile does not have it. Three or more launches of a sequence
 /// that hand on may be a chain.
 pub fn settle(launches: &mut [Launch], sequences: &[Sequence]) {
-    chained::find(launches, sequences);
+    let steps = steps::of(launches, sequences);
+    chained::find(launches, sequences, &steps);
+    overwritten::find(launches, sequences, &steps);
     for at in 0..launches.len() {
         let mut neighbours = std::mem::take(&mut launches[at].neighbours);
         keep(launches, &mut neighbours.before, Family::Store(Space::Global));

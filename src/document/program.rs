@@ -248,10 +248,10 @@ impl SurveyedProgram {
         };
         Neighbours {
             group: self.program.groups.iter().position(|each| std::ptr::eq(each, group)),
-            chain: None,
             before: group.before.clone(),
             after: group.after.clone(),
             read: group.read.clone(),
+            ..Neighbours::default()
         }
     }
 

@@ -1,6 +1,7 @@
 //! Runs of library routines that a fast form could replace.
 
 mod loads_between;
+mod powers;
 mod quotients;
 mod remainders;
 
@@ -20,6 +21,7 @@ pub(crate) const THRESHOLDS: &[Threshold] = &[
     BRANCH_WITHIN,
     LONGEST_PATH,
     loads_between::TOGETHER,
+    powers::PRODUCTS,
     quotients::CORRECTED_WITHIN,
     remainders::PRODUCT_WITHIN,
 ];
@@ -79,9 +81,9 @@ impl Runs {
         let calls = listing.calls();
         let signed = !by_loop(listing, &[Routine::SignedDivision]).is_empty();
         for (index, entry) in listing.entries() {
-            let Some(mut routine) = entry.routine.filter(|routine| pick(index, *routine)) else {
-                continue;
-            };
+            // Powers of doubles are counted where they are called.
+            let mut picked = |it: &Routine| *it != Routine::DoublePower && pick(index, *it);
+            let Some(mut routine) = entry.routine.filter(&mut picked) else { continue };
             let mut runs = listing.executed(index);
             if routine == Routine::IntegerDivision && goes_around_a_call(listing, index) {
                 routine = Routine::ShortLongDivision;

@@ -20,6 +20,7 @@ pub mod state_in_memory;
 pub mod stored_again;
 pub mod values_written_back;
 pub mod intermediate_in_memory;
+pub mod overwritten_results;
 pub mod input_read_again;
 pub mod wide_indices;
 pub mod missing_data_reuse;

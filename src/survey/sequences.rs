@@ -9,8 +9,8 @@ use super::group::{Group, Launch};
 use super::in_order::in_order;
 use crate::handed_on::{Link, Sequence};
 
-/// Launches in a sequence at least: what two hand on is known without.
-const LEAST: usize = 3;
+/// Launches in a sequence at least.
+const LEAST: usize = 2;
 
 /// Launches in a sequence at most, so that what a profile keeps of a survey stays small; longer ones are cut.
 const MOST: usize = 64;

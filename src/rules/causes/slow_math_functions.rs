@@ -82,7 +82,8 @@ v * v replaces a power of two and tl.sqrt(x * x + y * y) libdevice.hypot, and a 
 
 fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let mut removal = Removal::new(launch)?;
-    let runs = Runs::replace(&mut removal, |_, routine| !routine.is_integer());
+    let mut runs = Runs::replace(&mut removal, |_, routine| !routine.is_integer());
+    runs.replace_powers(launch, &mut removal);
     let (routine, most) = runs.most()?;
     let locations = runs.locations(launch, &removal);
     let text = locations.first().map_or("", |location| location.text.as_str());

@@ -100,18 +100,33 @@ impl Sass {
     }
 
     /// A logarithm of a double begins with a comparison of bits and goes on with a reciprocal, which is no division of its
-    /// own: the reciprocal is its mark, as it serves arithmetic of doubles.
+    /// own: the reciprocal is its mark, as it serves arithmetic of doubles. A power has a coefficient, then such a logarithm, and
+    /// then an exponential: the reciprocal is the mark of all three.
     fn mark_logarithms(&mut self) {
-        let mut begun = 0;
+        let (mut begun, mut powers, mut exponentials) = (0, 0, 0);
         for entry in &mut self.entries {
             match entry.routine {
+                Some(Routine::DoublePower) => {
+                    entry.routine = None;
+                    powers += 1;
+                }
                 Some(Routine::DoubleLogarithm) => {
                     entry.routine = None;
                     begun += 1;
                 }
+                Some(Routine::DoubleDivision) if begun > 0 && powers > 0 => {
+                    entry.routine = Some(Routine::DoublePower);
+                    begun -= 1;
+                    powers -= 1;
+                    exponentials += 1;
+                }
                 Some(Routine::DoubleDivision) if begun > 0 => {
                     entry.routine = Some(Routine::DoubleLogarithm);
                     begun -= 1;
+                }
+                Some(Routine::DoubleExponential) if exponentials > 0 => {
+                    entry.routine = None;
+                    exponentials -= 1;
                 }
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! The fast form of a routine, as the line that runs it would call it.
 
 use crate::sass::Routine;
+use crate::text::called::calls;
 
 /// What to call instead of a routine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,17 +75,6 @@ fn named(routine: Routine, text: &str) -> Option<&'static str> {
         [fast] => forms.iter().map(|&(_, form)| form).find(|form| *form == fast),
         _ => None,
     }
-}
-
-/// The functions that a line calls, each with the text behind its opening parenthesis.
-pub(super) fn calls(text: &str) -> Vec<(&str, &str)> {
-    let code = text.split("//").next().unwrap_or_default();
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    code.match_indices('(')
-        .map(|(at, _)| (code[..at].trim_end(), &code[at + 1..]))
-        .map(|(before, behind)| (&before[before.trim_end_matches(is_name).len()..], behind))
-        .filter(|(name, _)| !name.is_empty())
-        .collect()
 }
 
 /// The arguments of a call, where 24 letters hold them and no call is among them.

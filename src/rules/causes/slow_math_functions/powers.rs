@@ -1,6 +1,6 @@
 //! Powers of a constant, for which there are cheaper functions as exact as `pow`.
 
-use super::fast_form::calls;
+use crate::text::called::calls;
 
 /// A call of `pow` for doubles whose base is a number.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,85 @@
+//! What the launches of a sequence load and store through the pointers that they are given.
+
+use std::collections::HashMap;
+
+use super::handed_on::Accesses;
+use crate::frame::Launch;
+use crate::handed_on::{Link, Sequence};
+use crate::sass::Family;
+use crate::sass::parse::access::Space;
+
+/// What a launch of a sequence does with one of the buffers that it is given.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Access {
+    /// Where the pointer stands among the parameters.
+    pub own: u32,
+    pub buffer: u32,
+    /// Sectors.
+    pub loaded: f64,
+    pub stored: f64,
+}
+
+/// A launch of a sequence.
+pub(super) struct Step {
+    /// Which of the profile's launches stands for it; none where the profile has no code of it, and it may load and store whatever
+    /// it is given.
+    pub launch: Option<usize>,
+    pub accesses: Vec<Access>,
+}
+
+impl Step {
+    pub(super) fn of(&self, buffer: u32) -> (f64, f64) {
+        let such = self.accesses.iter().filter(|access| access.buffer == buffer);
+        such.fold((0.0, 0.0), |(loaded, stored), it| (loaded + it.loaded, stored + it.stored))
+    }
+}
+
+/// What the launches of each sequence do.
+pub(super) fn of(launches: &[Launch], sequences: &[Sequence]) -> Vec<Vec<Step>> {
+    let mut known = Known::new(launches);
+    let mut steps =
+        |sequence: &Sequence| sequence.launches.iter().map(|link| known.step(link)).collect();
+    sequences.iter().map(&mut steps).collect()
+}
+
+/// The profiled launches of one's group.
+pub(super) fn of_group(launches: &mut [Launch], one: usize) -> impl Iterator<Item = &mut Launch> {
+    let group = launches[one].neighbours.group;
+    launches.iter_mut().filter(move |launch| launch.neighbours.group == group)
+}
+
+/// What is known of the profiled launches.
+struct Known<'a> {
+    by_group: HashMap<usize, usize>,
+    accesses: Vec<Option<Accesses<'a>>>,
+    /// Sectors loaded and stored, by launch and pointer.
+    sectors: HashMap<(usize, u32), (f64, f64)>,
+}
+
+impl<'a> Known<'a> {
+    fn new(launches: &'a [Launch]) -> Self {
+        let group = |(at, launch): (usize, &Launch)| Some((launch.neighbours.group?, at));
+        let by_group = launches.iter().enumerate().filter_map(group).collect();
+        let accesses = launches.iter().map(Accesses::by).collect();
+        Self { by_group, accesses, sectors: HashMap::new() }
+    }
+
+    /// What a launch of a sequence does with what it is given.
+    fn step(&mut self, link: &Link) -> Step {
+        let by_group = self.by_group.get(&link.group).copied();
+        let code = by_group.and_then(|launch| Some((launch, self.accesses[launch].as_ref()?)));
+        let sectors = &mut self.sectors;
+        let access = |&[own, buffer]: &[u32; 2]| {
+            let Some((launch, code)) = code else {
+                return Access { own, buffer, loaded: f64::INFINITY, stored: 1.0 };
+            };
+            let (loaded, stored) = *sectors.entry((launch, own)).or_insert_with(|| {
+                let of = |family| code.sectors(own, family);
+                (of(Family::Load(Space::Global)), of(Family::Store(Space::Global)))
+            });
+            Access { own, buffer, loaded, stored }
+        };
+        let launch = code.map(|(launch, _)| launch);
+        Step { launch, accesses: link.given.iter().map(access).collect() }
+    }
+}

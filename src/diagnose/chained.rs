@@ -5,20 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::steps::{self, Access, Step};
+use super::thresholds::{CHAINED, STORES_ANEW};
 use crate::evidence::passed_on::READINGS;
 use crate::frame::Launch;
 use crate::handed_on::{Chain, Pointers, Sequence};
 use crate::hardware::SECTOR_BYTES;
 use crate::kernel_name::short;
-
-/// Launches in a chain at least: what two hand on is told by the launches beside one another.
-const LEAST: usize = 3;
-
-/// The share of what a store left that another one must reach to leave nothing of it.
-const STORES_ANEW: f64 = 0.9;
-
-/// Letters of a kernel's name.
-const NAME: usize = 40;
 
 /// Says of each launch in which chain it is, by what most of its group's launches in the sequences have in common.
 pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec<Step>]) {
@@ -88,7 +80,7 @@ fn of_sequence(launches: &[Launch], sequence: &Sequence, steps: &[Step]) -> Hash
     while from < steps.len() {
         let run = from..run_from(steps, from);
         for members in linked(steps, run.clone()) {
-            if members.len() >= LEAST {
+            if members.len() >= CHAINED.whole() {
                 let part = |&at: &usize| Some((at, part(launches, sequence, steps, &members, at)?));
                 found.extend(members.iter().filter_map(part));
             }
@@ -164,7 +156,7 @@ fn part(
     let stored: Vec<Pointers> = step.accesses.iter().filter_map(for_chain).collect();
     let mut kernels: Vec<String> = Vec::new();
     for launch in members.iter().filter_map(|&at| steps[at].launch) {
-        let name = short(&launches[launch].row.kernel, NAME);
+        let name = short(&launches[launch].row.kernel, 40);
         if !kernels.contains(&name) {
             kernels.push(name);
         }
@@ -196,7 +188,7 @@ fn is_for_chain_alone(
             }
             is_loaded = true;
         }
-        if stored >= STORES_ANEW * access.stored {
+        if stored >= STORES_ANEW.value * access.stored {
             return is_loaded;
         }
     }

@@ -16,7 +16,25 @@ pub const THRESHOLDS: &[Threshold] = &[
     LOW_THROUGHPUT,
     FEW_IDLE,
     FAR_REACH,
+    CHAINED,
+    STORES_ANEW,
 ];
+
+/// Launches in a chain.
+pub const CHAINED: Threshold = Threshold {
+    what: "launches in a row that pass arrays on element by element, for one kernel to be asked to do the work of all, at least",
+    value: 3.0,
+    unit: "launch",
+    source: "definition: what two pass on is told by the launches beside one another",
+};
+
+/// What overwrites a store.
+pub const STORES_ANEW: Threshold = Threshold {
+    what: "share of what a launch stored that a later one must store there, for nothing behind it to need the first, at least",
+    value: 0.9,
+    unit: "share",
+    source: "derivation: along the edges of a grid a tenth at most is left out",
+};
 
 /// How far above its estimate a range may end without a word on it.
 pub const FAR_REACH: Threshold = Threshold {

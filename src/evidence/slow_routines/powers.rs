@@ -1,10 +1,12 @@
 //! Powers of doubles, and those whose exponent is a whole number in the source.
 
+use std::ops::RangeInclusive;
+
 use super::Runs;
-use crate::evidence::ModeledLaunch;
-use crate::evidence::Threshold;
 use crate::evidence::removal::Removal;
+use crate::evidence::{ModeledLaunch, Threshold};
 use crate::export::SourceRow;
+use crate::sass::parse::library::Cost;
 use crate::sass::{Listing, Routine};
 use crate::text::called::{arguments, calls};
 
@@ -16,55 +18,76 @@ pub(super) const PRODUCTS: Threshold = Threshold {
     source: "derivation: three squares reach the 8th power, and their rounding errors add up to less than three units in the last place",
 };
 
+/// What stands around a call: the tests for special arguments, and the sign.
+const AROUND_A_CALL: Cost = Cost { fma: 2.0, alu: 14.0, xu: 0.0, fp64: 4.0, all: 28.0 };
+
 impl Runs {
     /// Counts the powers of doubles where they are called, and replaces them: by products where the exponents are small whole numbers, or
     /// by the float's function.
     pub(crate) fn replace_powers(&mut self, launch: &ModeledLaunch, removal: &mut Removal) {
         let listing = removal.listing;
         let mut saved = vec![0.0; listing.sass.line_count()];
-        for (mark, at) in sites(listing) {
+        for Site { at, function } in sites(listing) {
+            let runs = listing.executed(at);
+            if runs <= 0.0 {
+                continue;
+            }
             let whole = whole_share(line_of(launch, listing.row(at)));
+            // What the function takes, whichever way it goes, is known.
+            let (now, in_function) = match &function {
+                Some(function) => (AROUND_A_CALL, executed_per_run(listing, function)),
+                None => (Routine::DoublePower.cost(), 0.0),
+            };
             let mut weight = 0.0;
             for (routine, share) in
                 [(Routine::WholePower, whole), (Routine::DoublePower, 1.0 - whole)]
             {
-                let runs = share * listing.executed(at);
-                if runs > 0.0 {
-                    let (now, then) = (routine.cost(), routine.fast_cost());
-                    removal.replace(runs, now, then);
-                    *self.by_routine.entry(routine).or_default() += runs;
-                    weight += share * (now.all - then.all);
+                if share > 0.0 {
+                    let then = routine.fast_cost();
+                    removal.replace(share * runs, now, then);
+                    *self.by_routine.entry(routine).or_default() += share * runs;
+                    weight += share * (in_function + now.all - then.all);
+                    saved[listing.sass.entries[at].line()] +=
+                        share * runs * (now.all - then.all).max(0.0);
                 }
             }
-            let is_whole = whole >= HALF;
+            function.into_iter().flatten().for_each(|each| removal.remove(each, 1.0));
+            let is_whole = 2.0 * whole >= 1.0;
             let routine = if is_whole { Routine::WholePower } else { Routine::DoublePower };
             self.marked.insert(at, routine);
             self.weights.insert(at, weight);
-            saved[listing.sass.entries[mark].line()] += weight * listing.executed(at);
         }
         removal.remove_waits(&saved);
     }
 }
 
-/// The share of a line's powers from which the line is said to take whole ones.
-const HALF: f64 = 0.5;
+/// Where a power is called, or inlined.
+struct Site {
+    /// The call, or the routine's mark.
+    at: usize,
+    /// The called function.
+    function: Option<RangeInclusive<usize>>,
+}
 
-/// The marks of powers that ran, each with every call of the function in which it is; with itself where it is in none.
-fn sites(listing: Listing) -> Vec<(usize, usize)> {
-    let marks = listing.entries().filter(|(at, entry)| {
-        entry.routine == Some(Routine::DoublePower) && listing.executed(*at) > 0.0
-    });
-    let marks: Vec<usize> = marks.map(|(at, _)| at).collect();
+/// Each place that runs a power.
+fn sites(listing: Listing) -> Vec<Site> {
+    let is_mark = |at: &usize| listing.sass.entries[*at].routine == Some(Routine::DoublePower);
+    let marks: Vec<usize> = (0..listing.sass.entries.len()).filter(is_mark).collect();
     if marks.is_empty() {
         return Vec::new();
     }
-    let calls = listing.calls();
-    let of = |mark: usize| {
-        let such = calls.iter().filter(|(_, function)| function.contains(&mark));
-        let found: Vec<(usize, usize)> = such.map(|(call, _)| (mark, *call)).collect();
-        if found.is_empty() { vec![(mark, mark)] } else { found }
-    };
-    marks.into_iter().flat_map(of).collect()
+    let mut calls = listing.calls();
+    calls.retain(|(_, function)| marks.iter().any(|mark| function.contains(mark)));
+    let is_inlined = |mark: &usize| !calls.iter().any(|(_, function)| function.contains(mark));
+    let inlined: Vec<usize> = marks.into_iter().filter(is_inlined).collect();
+    let called = calls.into_iter().map(|(at, function)| Site { at, function: Some(function) });
+    called.chain(inlined.into_iter().map(|at| Site { at, function: None })).collect()
+}
+
+/// Instructions that a function executes each time that it is called.
+fn executed_per_run(listing: Listing, function: &RangeInclusive<usize>) -> f64 {
+    let all: f64 = function.clone().map(|at| listing.executed(at)).sum();
+    all / listing.executed(*function.start()).max(1.0)
 }
 
 /// The text of the line from which an instruction comes; empty where it is not known.

@@ -22,9 +22,6 @@ const MOST_IDLE: Threshold = Threshold {
     source: "derivation: half of the device would do at best half as fast what the kernel before it does on the whole of it",
 };
 
-/// Kernels of a chain that are named.
-const NAMED: usize = 3;
-
 /// The rule.
 pub const RULE: Rule = Rule {
     name: "intermediate-in-memory",
@@ -35,7 +32,8 @@ Two kernels that run one after the other pass what lies between them through mem
 kernel they would keep it in registers, or in shared memory where neighbouring elements are needed. A survey of the program tells which \
 pointers each launch was given; the instructions tell what goes through these pointers. Counted are loads of what the kernel before on the \
 stream may have written, and stores of what the next kernel is given but no later one. Where L2 delivers it more than twice, many blocks need each \
-element, and it is not counted. Fusing is not possible where an element of the second kernel needs all of the first one's results, as a \
+element, and it is not counted. Where three or more launches in a row pass arrays on so, what all of them would spare as one kernel \
+is counted. Fusing is not possible where an element of the second kernel needs all of the first one's results, as a \
 normalization needs the whole sum.",
     examples: &[Example {
         fault: "\
@@ -135,11 +133,14 @@ fn chained(pointers: &[Pointers]) -> Option<HandedOn> {
 
 /// The kernels of a chain, the first three by name.
 fn names(chain: &Chain) -> String {
-    let named: Vec<&str> = chain.kernels.iter().take(NAMED).map(String::as_str).collect();
-    match (&named[..], chain.kernels.len().saturating_sub(NAMED)) {
-        ([rest @ .., last], 0) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        (_, 0) => named.join(", "),
-        (_, more) => format!("{} and {more} more", named.join(", ")),
+    match &chain.kernels[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, second] => format!("{first} and {second}"),
+        [first, second, third] => format!("{first}, {second} and {third}"),
+        [first, second, third, others @ ..] => {
+            format!("{first}, {second}, {third} and {} more", others.len())
+        }
     }
 }
 
@@ -160,7 +161,7 @@ fn message_of_chain(
         }
     };
     format!(
-        "It is one of {} launches in a row, of {kernels}, that work element by element on what they make for one another: {does}. \
+        "It is one of {} launches in a row, of {kernels}, that pass arrays on to one another: {does}. \
          That is {} of what L1 asks of L2.",
         chain.launches,
         percent(share)
@@ -170,7 +171,8 @@ fn message_of_chain(
 fn hint_of_chain(chain: &Chain, kernels: &str, at: &str) -> String {
     format!(
         "Do the work of all {} launches, of {kernels}, in one kernel: take each element from the first inputs to the last result in \
-         registers, in place of the loads and stores at {at}. Still store what something else reads.",
+         registers, or in shared memory where neighbouring elements are needed, in place of the loads and stores at {at}. Still store \
+         what something else reads.",
         chain.launches
     )
 }

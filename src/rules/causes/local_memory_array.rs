@@ -17,7 +17,7 @@ use crate::rules::{Example, Kind, Rule, SourcePage, Trial};
 use crate::term::Term;
 use by_address::by_address;
 use found::{Found, memory};
-use home::{REGISTERS_HOLD, ROOM};
+use home::{CHOSEN_BY_DATA, REGISTERS_HOLD, ROOM};
 
 /// Instructions that spill registers: local accesses that are no array's.
 pub const SPILLS: &str = "sass__inst_executed_register_spilling";
@@ -95,6 +95,13 @@ lives in registers; steps must be a multiple of 16.",
             value: REGISTERS_HOLD,
             unit: "byte",
             source: "definition: a thread has at most 255 registers of 4 bytes",
+        },
+        Threshold {
+            what: "constant: largest array of which comparisons choose an element that data decide on",
+            value: CHOSEN_BY_DATA,
+            unit: "element",
+            source: "derivation: a choice among registers takes an instruction per element, and a load that hits L1 about \
+                     33 cycles (Luo et al., Dissecting the NVIDIA Hopper Architecture, 2024)",
         },
         Threshold {
             what: "constant: largest array for which the estimate selects among registers instead",

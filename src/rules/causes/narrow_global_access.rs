@@ -6,7 +6,7 @@ mod words;
 
 use foldhash::{HashMap, HashMapExt};
 
-use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, GRID, WAVES, place};
+use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES, place};
 use crate::evidence::products::begin_ahead;
 use crate::evidence::removal::{
     ADDRESSING, ISSUE_BUSY, MATTERS_LIMIT, Removal, gains, locations, matters,
@@ -26,8 +26,8 @@ use crate::sass::{Family, Listing, Marks, Space};
 use crate::term::Term;
 use crate::text::{count, percent};
 use neighbours::{UNALIGNED_SECTORS, pairs};
-use waits::Waits;
-use words::{hint, said_of};
+use waits::{Waits, leaves_schedulers_empty};
+use words::{hint, said_of, starts};
 
 /// Narrow accesses and what makes their addresses, of all executed instructions, from which they count.
 const LEAST_NARROW: f64 = NOISE / 100.0;
@@ -123,6 +123,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let together = |index: usize| of_pair.get(&index).copied().unwrap_or(width(index));
     let widest = narrow.iter().map(together).max().unwrap_or(NARROW);
     let merged = 1.0 - f64::from(widest) / WIDEST_ACCESS_BYTES;
+    if leaves_schedulers_empty(launch, merged) {
+        return None;
+    }
     let merged_at = |index: usize| {
         let of_both = f64::from(width(index)) / f64::from(together(index));
         1.0 - (1.0 - merged) * of_both
@@ -247,20 +250,6 @@ fn goes_with(launch: &ModeledLaunch, narrow: &Marks) -> Option<Once> {
 
 fn starts_take_longest(launch: &ModeledLaunch) -> bool {
     launch.model.busiest().is_some_and(|(term, _)| term == Term::BlockScheduler)
-}
-
-/// What blocks with little to do cost, where starting them takes longer than anything else.
-fn starts(launch: &ModeledLaunch) -> String {
-    let longest = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
-    let blocks = launch.get(GRID);
-    longest.zip(blocks).map_or_else(String::new, |((_, share), blocks)| {
-        format!(
-            " Threads with more elements, of several rows where a row is short, also need fewer blocks: starting {} one after another \
-             takes {} of the time now.",
-            crate::text::count_of(blocks, "block"),
-            percent(share),
-        )
-    })
 }
 
 /// What goes from L2: a look-up there serves up to four sectors of a line, but a narrow access brings

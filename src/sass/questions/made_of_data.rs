@@ -12,14 +12,6 @@ use crate::sass::parse::operands::Role;
 #[must_use]
 pub fn made_of_data(listing: &Listing) -> Marks {
     let sass = listing.sass;
-    let reads = |at: usize| {
-        matches!(
-            sass.entries[at].family,
-            Family::Load(Space::Global | Space::Generic | Space::Shared | Space::Local)
-                | Family::Atomic(_)
-                | Family::Texture
-        )
-    };
     let mut made = Marks::new(sass.entries.len());
     let mut reaching = Reaching::new(sass);
     let all = Marks::of(sass.entries.len(), |_| true);
@@ -27,10 +19,35 @@ pub fn made_of_data(listing: &Listing) -> Marks {
         let mut uses = sass.uses(at).iter().filter(|each| each.role != Role::Old);
         uses.any(|each| {
             let mut by = reaching.definitions(at, *each).map(|by| by as usize);
-            by.any(|by| reads(by) || made[by])
+            by.any(|by| reads(listing, by) || made[by])
         })
     });
     made
+}
+
+/// True where data take part in the address of one of these accesses.
+#[must_use]
+pub fn is_at_data(listing: &Listing, accesses: &[usize]) -> bool {
+    let made = made_of_data(listing);
+    let mut reaching = Reaching::new(listing.sass);
+    let mut is_at = |at: usize| {
+        let mut uses = listing.sass.uses(at).iter().filter(|each| each.role == Role::Address);
+        uses.any(|each| {
+            let mut by = reaching.definitions(at, *each).map(|by| by as usize);
+            by.any(|by| reads(listing, by) || made[by])
+        })
+    };
+    accesses.iter().any(|&at| is_at(at))
+}
+
+/// True for what reads memory.
+fn reads(listing: &Listing, at: usize) -> bool {
+    matches!(
+        listing.sass.entries[at].family,
+        Family::Load(Space::Global | Space::Generic | Space::Shared | Space::Local)
+            | Family::Atomic(_)
+            | Family::Texture
+    )
 }
 
 #[cfg(test)]

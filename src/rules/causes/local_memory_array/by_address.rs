@@ -44,7 +44,7 @@ pub(super) fn by_address(launch: &ModeledLaunch) -> Option<Found> {
     let main = main(launch, &listing, &arrays);
     let table = main.as_ref().and_then(|main| main.table.as_ref());
     // One copy of a table is in reach of all, whatever the threads' own would take.
-    let homes: Vec<Home> = arrays.iter().map(|array| Home::of(launch, array.bytes)).collect();
+    let homes: Vec<Home> = arrays.iter().map(|array| Home::of(launch, &listing, array)).collect();
     let mut home_of: Vec<Option<&Home>> = vec![None; listing.sass.entries.len()];
     for (array, home) in arrays.iter().zip(&homes).filter(|_| table.is_none()) {
         array.accesses.iter().for_each(|&at| home_of[at] = Some(home));
@@ -128,5 +128,5 @@ fn main(launch: &ModeledLaunch, listing: &Listing, arrays: &[Array]) -> Option<M
         BuiltTable { stores: executed(&table.stores), built_at, table }
     });
     let in_loop = listing.sass.flow.innermost(*busiest).is_some();
-    Some(Main { home: Home::of(launch, array.bytes), table, in_loop })
+    Some(Main { home: Home::of(launch, listing, array), table, in_loop })
 }

@@ -8,7 +8,8 @@ use crate::hardware::{MOST_REGISTERS, REGISTER_BYTES};
 use crate::metric::stall::StallReason;
 use crate::model::Effect;
 use crate::sass::Listing;
-use crate::sass::questions::arrays;
+use crate::sass::questions::arrays::{self, Array};
+use crate::sass::questions::made_of_data::is_at_data;
 
 /// Bytes of shared memory that a block takes, the system's among them.
 pub(super) const SHARED_OF_BLOCK: &str = "launch__shared_mem_per_block";
@@ -22,11 +23,24 @@ pub(super) const ROOM: [Reads; 2] = [
 /// Bytes that a thread's registers hold, at most.
 pub(super) const REGISTERS_HOLD: f64 = MOST_REGISTERS * REGISTER_BYTES;
 
-/// True where some array is too large for registers.
+/// Elements up to which one may be chosen among all by comparisons where data decide which. A choice among registers takes an
+/// instruction per element; a load that hits L1 takes about 33 cycles (Luo et al., Dissecting the NVIDIA Hopper Architecture, 2024).
+pub(super) const CHOSEN_BY_DATA: f64 = 32.0;
+
+/// True where some array can't live in registers.
 fn has_large(launch: &Launch) -> bool {
     launch.listing().is_some_and(|listing| {
-        arrays::find(&listing).iter().any(|array| array.bytes as f64 > REGISTERS_HOLD)
+        let mut found = arrays::find(&listing).into_iter();
+        found.any(|array| array.bytes as f64 > REGISTERS_HOLD || is_by_data(&listing, &array))
     })
+}
+
+/// True where data decide which of many elements is accessed: no unrolling makes the compiler know it.
+fn is_by_data(listing: &Listing, array: &Array) -> bool {
+    let is_long = |at: usize| arrays::elements(listing, array, at) > CHOSEN_BY_DATA;
+    let executed = array.accesses.iter().copied().filter(|&at| listing.executed(at) > 0.0);
+    let long: Vec<usize> = executed.filter(|&at| is_long(at)).collect();
+    !long.is_empty() && is_at_data(listing, &long)
 }
 
 /// Where an array could live.
@@ -34,6 +48,8 @@ fn has_large(launch: &Launch) -> bool {
 pub(super) struct Home {
     /// Its bytes per thread.
     pub bytes: f64,
+    /// True where data decide which of many elements is accessed.
+    pub is_by_data: bool,
     /// What it would be in shared memory; `None` where the device or the block is not known.
     pub shared: Option<InShared>,
 }
@@ -54,15 +70,17 @@ pub(super) struct InShared {
 }
 
 impl Home {
-    /// Of an array of so many bytes.
-    pub(super) fn of(launch: &ModeledLaunch, bytes: u64) -> Self {
-        let bytes = bytes as f64;
-        Self { bytes, shared: InShared::of(launch, bytes) }
+    /// Of an array.
+    pub(super) fn of(launch: &ModeledLaunch, listing: &Listing, array: &Array) -> Self {
+        let bytes = array.bytes as f64;
+        let is_by_data = is_by_data(listing, array);
+        let is_large = bytes > REGISTERS_HOLD || is_by_data;
+        Self { bytes, is_by_data, shared: InShared::of(launch, bytes, is_large) }
     }
 
     /// True where a thread has registers for it.
     pub(super) fn fits_registers(&self) -> bool {
-        self.bytes <= REGISTERS_HOLD
+        self.bytes <= REGISTERS_HOLD && !self.is_by_data
     }
 
     /// True where it can leave local memory, as far as is known.
@@ -90,7 +108,7 @@ impl Home {
 }
 
 impl InShared {
-    fn of(launch: &ModeledLaunch, bytes: f64) -> Option<Self> {
+    fn of(launch: &ModeledLaunch, bytes: f64, is_large: bool) -> Option<Self> {
         let facts = launch.profile.device_facts();
         let threads: f64 = launch.profile.row.block.iter().map(|&side| f64::from(side)).product();
         let (of_sm, granule) =
@@ -99,7 +117,6 @@ impl InShared {
             return None;
         }
         // Of an array that fits registers, only the text says what shared memory would cost.
-        let is_large = bytes > REGISTERS_HOLD;
         let read = |name| if is_large { launch.get(name) } else { launch.quote(name) };
         let taken = read(SHARED_OF_BLOCK).or_else(|| facts.get(Quantity::SharedReserved));
         let of_block = bytes * threads;

@@ -60,14 +60,14 @@ pub(super) fn hint(found: &Found) -> String {
              keep fewer entries per thread. Or sort or group the work so that a thread finishes with one entry, in \
              a register, before it turns to the next. As it is, the array fits neither into registers nor into \
              shared memory ({}; {}), and what it costs is its traffic beyond L1.",
-            too_large(),
+            no_register(main),
             would_take(&shared),
         ),
         _ => format!(
-            "Move the array at {place} to shared memory with the thread as the fastest index. {} It is too large \
-             for registers: {}.",
+            "Move the array at {place} to shared memory with the thread as the fastest index. {} Registers can't \
+             hold it: {}.",
             cost(main),
-            too_large(),
+            no_register(main),
         ),
     }
 }
@@ -105,7 +105,11 @@ fn cost(main: &Main) -> String {
     )
 }
 
-fn too_large() -> String {
+/// Why the array can't live in registers.
+fn no_register(main: &Main) -> String {
+    if main.home.bytes <= REGISTERS_HOLD {
+        return "data decide which of its elements is accessed, so that no unrolling makes the index known".to_owned();
+    }
     format!("a thread has at most {MOST_REGISTERS} registers, {} bytes", count(REGISTERS_HOLD))
 }
 

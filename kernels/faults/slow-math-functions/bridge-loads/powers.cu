@@ -1,0 +1,13 @@
+// The deflection at each case's sensor, in units of the beam's length and stiffness, by Macaulay's brackets.
+extern "C" __global__ void bend(const double* __restrict__ sensors, const double* __restrict__ places,
+    double* __restrict__ deflections, int loads)
+{
+    const int id = blockIdx.x * blockDim.x + threadIdx.x;
+    const double x = sensors[id];
+    double sum = 0;
+    for (int load = 0; load < loads; ++load) {
+        const double behind = 1.0 - places[load], past = fmax(x - places[load], 0.0);
+        sum += behind * pow(x, 3.0) - pow(past, 3.0) - (behind - pow(behind, 3.0)) * x;
+    }
+    deflections[id] = sum / 6.0;
+}

@@ -49,7 +49,9 @@ impl Tally {
     fn note(&mut self, chain: Chain, times: u64) {
         *self.chains.entry((chain.launches, chain.kernels)).or_default() += times;
         let count = |by: &mut HashMap<Pointers, u64>, pointers: Vec<Pointers>| {
-            pointers.into_iter().for_each(|each| *by.entry(each).or_default() += times);
+            for each in pointers {
+                *by.entry(each).or_default() += times;
+            }
         };
         count(&mut self.loaded, chain.loaded);
         count(&mut self.stored, chain.stored);
@@ -58,9 +60,8 @@ impl Tally {
     /// The chain of most of the launches that are in one, the shortest of several, with what is loaded and stored so by more than
     /// half of all.
     fn most(self) -> Option<Chain> {
-        let chains = self.chains.into_iter();
-        let ((launches, kernels), _) =
-            chains.max_by_key(|((launches, _), count)| (*count, Reverse(*launches)))?;
+        let chains = self.chains.into_iter().map(|(chain, count)| (count, Reverse(chain)));
+        let (_, Reverse((launches, kernels))) = chains.max()?;
         let of_most = |by: HashMap<Pointers, u64>| -> Vec<Pointers> {
             let most = by.into_iter().filter(|(_, count)| 2 * count > self.launches);
             let mut pointers: Vec<Pointers> = most.map(|(pointers, _)| pointers).collect();
@@ -101,8 +102,8 @@ fn run_from(steps: &[Step], from: usize) -> usize {
         if step.launch.is_none() || step.accesses.iter().any(is_read_often) {
             return at;
         }
-        let stores = step.accesses.iter().filter(|access| access.stored > 0.0);
-        stored.extend(stores.map(|access| (access.buffer, access.stored)));
+        let made = step.accesses.iter().filter(|access| access.stored > 0.0);
+        stored.extend(made.map(|access| (access.buffer, access.stored)));
     }
     steps.len()
 }

@@ -36,7 +36,7 @@ pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec
 
 /// What is overwritten of what a launch stores: by which of the profile's launches, and how much.
 fn overwritten(steps: &[Step], at: usize) -> Vec<(usize, Pointers)> {
-    let stores = steps[at].accesses.iter().filter(|access| access.stored > 0.0);
+    let made = steps[at].accesses.iter().filter(|access| access.stored > 0.0);
     let of_store = |access: &steps::Access| {
         let next = steps[at + 1..].iter().find_map(|step| {
             let (loaded, stored) = step.of(access.buffer);
@@ -49,7 +49,7 @@ fn overwritten(steps: &[Step], at: usize) -> Vec<(usize, Pointers)> {
         (loaded <= 0.0)
             .then_some((step.launch?, Pointers { own: access.own, other: other.own, bytes }))
     };
-    stores.filter_map(of_store).collect()
+    made.filter_map(of_store).collect()
 }
 
 #[cfg(test)]

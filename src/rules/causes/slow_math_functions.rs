@@ -130,12 +130,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             Evidence::new("instructions that fast forms save", saved, "inst"),
             Evidence::new("smsp__inst_executed.sum", total, "inst"),
         ],
-        hint: match power {
-            Some(power) => of_power(&power, &place(&locations, "the hottest spot")),
-            None => {
-                let places = places(launch, &removal, &runs, routine, &locations);
-                hint(&places, runs.has(Routine::SquareRoot)) + &alike::advice(launch)
-            }
+        hint: if let Some(power) = power {
+            of_power(&power, &place(&locations, "the hottest spot"))
+        } else {
+            let places = places(launch, &removal, &runs, routine, &locations);
+            hint(&places, runs.has(Routine::SquareRoot)) + &alike::advice(launch)
         },
         locations,
         effect,

@@ -50,6 +50,20 @@ pub(super) fn said_of(beside: f64, total: f64) -> String {
     )
 }
 
+/// What blocks with little to do cost, where starting them takes longer than anything else.
+pub(super) fn starts(launch: &ModeledLaunch) -> String {
+    let longest = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
+    let blocks = launch.get(GRID);
+    longest.zip(blocks).map_or_else(String::new, |((_, share), blocks)| {
+        format!(
+            " Threads with more elements, of several rows where a row is short, also need fewer blocks: starting {} one after another \
+             takes {} of the time now.",
+            crate::text::count_of(blocks, "block"),
+            percent(share),
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,18 +77,4 @@ mod tests {
         assert!(few.contains("once per vector") && !few.contains("matrix"), "{few}");
         assert!(said_of(40.0, 50.0).starts_with(" 40 of 50 executed warp instructions (80%)"));
     }
-}
-
-/// What blocks with little to do cost, where starting them takes longer than anything else.
-pub(super) fn starts(launch: &ModeledLaunch) -> String {
-    let longest = launch.model.busiest().filter(|(term, _)| *term == Term::BlockScheduler);
-    let blocks = launch.get(GRID);
-    longest.zip(blocks).map_or_else(String::new, |((_, share), blocks)| {
-        format!(
-            " Threads with more elements, of several rows where a row is short, also need fewer blocks: starting {} one after another \
-             takes {} of the time now.",
-            crate::text::count_of(blocks, "block"),
-            percent(share),
-        )
-    })
 }

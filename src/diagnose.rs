@@ -3,6 +3,7 @@
 //! Rules are checked one by one; symptoms go under the causes that explain them; what remains is
 //! ranked by what it would give now.
 
+mod accesses;
 mod bottleneck;
 mod chained;
 mod checks;

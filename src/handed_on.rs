@@ -106,6 +106,8 @@ pub struct Chain {
 pub struct Neighbours {
     /// The index of its group in the survey, where the program's sequences name it.
     pub group: Option<usize>,
+    /// How many launches its group has.
+    pub launches: u64,
     /// The launches around it that one kernel could do the work of, where there are three or more.
     pub chain: Option<Chain>,
     /// What it stores and a later launch stores to the same place, as much as that one stores, before anything loads it.

@@ -12,15 +12,15 @@ use crate::handed_on::{Chain, Pointers, Sequence};
 use crate::hardware::SECTOR_BYTES;
 use crate::kernel_name::short;
 
-/// Says of each launch in which chain it is, by what most of its group's launches in the sequences have in common.
+/// Says of each launch in which chain it is, by what most of its group's launches have in common.
 pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec<Step>]) {
     let mut tally: HashMap<usize, Tally> = HashMap::new();
     for (sequence, steps) in sequences.iter().zip(steps) {
         let mut chains = of_sequence(launches, sequence, steps);
         for (place, step) in steps.iter().enumerate() {
             let Some(launch) = step.launch else { continue };
-            let tally = tally.entry(launch).or_default();
-            tally.launches += sequence.times;
+            let launches = launches[launch].neighbours.launches;
+            let tally = tally.entry(launch).or_insert_with(|| Tally::of(launches));
             if let Some(chain) = chains.remove(&place) {
                 tally.note(chain, sequence.times);
             }
@@ -35,7 +35,7 @@ pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec
 /// The chains that launches of a group are in.
 #[derive(Default)]
 struct Tally {
-    /// Launches in sequences.
+    /// Launches of the group.
     launches: u64,
     /// How many of them are in a chain of such kernels.
     chains: HashMap<(usize, Vec<String>), u64>,
@@ -46,6 +46,10 @@ struct Tally {
 }
 
 impl Tally {
+    fn of(launches: u64) -> Self {
+        Self { launches, ..Self::default() }
+    }
+
     fn note(&mut self, chain: Chain, times: u64) {
         *self.chains.entry((chain.launches, chain.kernels)).or_default() += times;
         let count = |by: &mut HashMap<Pointers, u64>, pointers: Vec<Pointers>| {
@@ -222,6 +226,7 @@ mod tests {
         launch.row.kernel = kernel.to_owned();
         launch.row.compute_capability = Some((9, 0));
         launch.neighbours.group = Some(group);
+        launch.neighbours.launches = 3;
         launch.instructions[1].counters.l2_sectors_global = 64.0;
         launch.instructions[3].counters.l2_sectors_global = 64.0;
         launch

@@ -1,13 +1,11 @@
 //! What kernels hand on to one another, where the code of both is known.
 
+use super::accesses::{Accesses, Sectors};
 use super::{chained, overwritten, steps};
 use crate::frame::Launch;
 use crate::handed_on::{HandedOn, Sequence};
-use crate::hardware::{SECTOR_BYTES, first_parameter};
+use crate::hardware::SECTOR_BYTES;
 use crate::kernel_name::same;
-use crate::sass::parse::access::Space;
-use crate::sass::questions::through_parameters::through;
-use crate::sass::{Family, Listing};
 
 /// Keeps of what launches may hand on to one another what the one stores and the other loads, as far as the profile has both. A
 /// survey knows only which pointers they were given: an input of two kernels is no result of the first. Of what both may read,
@@ -19,20 +17,20 @@ pub fn settle(launches: &mut [Launch], sequences: &[Sequence]) {
     overwritten::find(launches, sequences, &steps);
     for at in 0..launches.len() {
         let mut neighbours = std::mem::take(&mut launches[at].neighbours);
-        keep(launches, &mut neighbours.before, Family::Store(Space::Global));
-        keep(launches, &mut neighbours.after, Family::Load(Space::Global));
+        keep(launches, &mut neighbours.before, |sectors| sectors.stored);
+        keep(launches, &mut neighbours.after, |sectors| sectors.loaded);
         keep_what_is_read(launches, &mut neighbours.read);
         launches[at].neighbours = neighbours;
     }
 }
 
 /// Keeps what the other launch accesses so, as much as it is.
-fn keep(launches: &[Launch], handed_on: &mut Option<HandedOn>, family: Family) {
+fn keep(launches: &[Launch], handed_on: &mut Option<HandedOn>, of: impl Fn(Sectors) -> f64) {
     let Some(with) = handed_on else { return };
-    let Some(other) = Accesses::of(launches, with) else { return };
+    let Some(other) = accesses(launches, with) else { return };
     for pointers in &mut with.pointers {
         // An allocation may hold more than this: what is not stored is not handed on, either.
-        let bytes = SECTOR_BYTES * other.sectors(pointers.other, family);
+        let bytes = SECTOR_BYTES * of(other.through(pointers.other));
         pointers.bytes = pointers.bytes.min(bytes as u64);
     }
     with.pointers.retain(|pointers| pointers.bytes > 0);
@@ -41,43 +39,20 @@ fn keep(launches: &[Launch], handed_on: &mut Option<HandedOn>, family: Family) {
 
 /// Keeps what the other launch only loads.
 fn keep_what_is_read(launches: &[Launch], read: &mut Option<HandedOn>) {
-    let other = read.as_ref().and_then(|with| Accesses::of(launches, with));
+    let other = read.as_ref().and_then(|with| accesses(launches, with));
     let Some(other) = other else {
         *read = None;
         return;
     };
     if let Some(with) = read {
-        with.pointers
-            .retain(|pointers| other.sectors(pointers.other, Family::Store(Space::Global)) <= 0.0);
+        with.pointers.retain(|pointers| other.through(pointers.other).stored <= 0.0);
     }
-    keep(launches, read, Family::Load(Space::Global));
+    keep(launches, read, |sectors| sectors.loaded);
 }
 
-/// What a launch accesses through the pointers that it is given.
-pub(super) struct Accesses<'a> {
-    listing: Listing<'a>,
-    /// Where the parameters begin in the constant bank.
-    begin: u32,
-}
-
-impl<'a> Accesses<'a> {
-    /// Those of the launch of this kernel, if the profile has it with its instructions.
-    fn of(launches: &'a [Launch], with: &HandedOn) -> Option<Self> {
-        Self::by(launches.iter().find(|launch| same(&launch.row.kernel, &with.kernel))?)
-    }
-
-    /// Those of a launch, if the profile has it with its instructions.
-    pub(super) fn by(launch: &'a Launch) -> Option<Self> {
-        let begin = first_parameter(launch.row.compute_capability?);
-        Some(Self { listing: launch.listing()?, begin })
-    }
-
-    /// Sectors that it loads or stores through one of its pointers.
-    pub(super) fn sectors(&self, pointer: u32, family: Family) -> f64 {
-        let found = through(&self.listing, &[self.begin + pointer]);
-        let such = found.iter().filter(|&&at| self.listing.sass.entries[at].family == family);
-        such.map(|&at| self.listing.row(at).counters.l2_sectors_global.max(1.0)).sum()
-    }
+/// What the launch of the other kernel accesses, if the profile has it with its instructions.
+fn accesses<'a>(launches: &'a [Launch], with: &HandedOn) -> Option<Accesses<'a>> {
+    Accesses::by(launches.iter().find(|launch| same(&launch.row.kernel, &with.kernel))?)
 }
 
 #[cfg(test)]

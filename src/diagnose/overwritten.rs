@@ -7,15 +7,12 @@ use crate::frame::Launch;
 use crate::handed_on::{HandedOn, Pointers, Sequence};
 use crate::hardware::SECTOR_BYTES;
 
-/// Says of each launch what is overwritten of what it stores, where that holds for more than half of its group's launches in the
-/// sequences.
+/// Says of each launch what is overwritten of what it stores, where that holds for more than half of its group's launches.
 pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec<Step>]) {
-    let mut of_group: HashMap<usize, u64> = HashMap::new();
     let mut found: HashMap<(usize, usize, Pointers), u64> = HashMap::new();
     for (sequence, steps) in sequences.iter().zip(steps) {
         for (place, step) in steps.iter().enumerate() {
             let Some(launch) = step.launch else { continue };
-            *of_group.entry(launch).or_default() += sequence.times;
             for (by, pointers) in overwritten(steps, place) {
                 *found.entry((launch, by, pointers)).or_default() += sequence.times;
             }
@@ -24,7 +21,7 @@ pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_unstable();
     for ((launch, by, pointers), times) in found {
-        if 2 * times > of_group[&launch] {
+        if 2 * times > launches[launch].neighbours.launches {
             let kernel = launches[by].row.kernel.clone();
             for one in steps::of_group(launches, launch) {
                 let empty = HandedOn { kernel: kernel.clone(), pointers: Vec::new() };
@@ -74,6 +71,7 @@ mod tests {
         launch.row.kernel = kernel.to_owned();
         launch.row.compute_capability = Some((9, 0));
         launch.neighbours.group = Some(group);
+        launch.neighbours.launches = 2;
         launch.instructions[3].counters.l2_sectors_global = stored;
         launch
     }

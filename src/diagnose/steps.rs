@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::handed_on::Accesses;
+use super::accesses::{Accesses, Sectors};
 use crate::frame::Launch;
 use crate::handed_on::{Link, Sequence};
-use crate::sass::Family;
-use crate::sass::parse::access::Space;
 
 /// What a launch of a sequence does with one of the buffers that it is given.
 #[derive(Debug, Clone, Copy)]
@@ -48,35 +46,37 @@ pub(super) fn of_group(launches: &mut [Launch], one: usize) -> impl Iterator<Ite
     launches.iter_mut().filter(move |launch| launch.neighbours.group == group)
 }
 
-/// What is known of the profiled launches.
+/// What is known of the profiled launches; asked for when a sequence has them, as reading their code takes time.
 struct Known<'a> {
+    launches: &'a [Launch],
     by_group: HashMap<usize, usize>,
-    accesses: Vec<Option<Accesses<'a>>>,
-    /// Sectors loaded and stored, by launch and pointer.
-    sectors: HashMap<(usize, u32), (f64, f64)>,
+    accesses: HashMap<usize, Option<Accesses<'a>>>,
+    /// By launch and pointer.
+    sectors: HashMap<(usize, u32), Sectors>,
 }
 
 impl<'a> Known<'a> {
     fn new(launches: &'a [Launch]) -> Self {
         let group = |(at, launch): (usize, &Launch)| Some((launch.neighbours.group?, at));
         let by_group = launches.iter().enumerate().filter_map(group).collect();
-        let accesses = launches.iter().map(Accesses::by).collect();
-        Self { by_group, accesses, sectors: HashMap::new() }
+        Self { launches, by_group, accesses: HashMap::new(), sectors: HashMap::new() }
     }
 
     /// What a launch of a sequence does with what it is given.
     fn step(&mut self, link: &Link) -> Step {
-        let by_group = self.by_group.get(&link.group).copied();
-        let code = by_group.and_then(|launch| Some((launch, self.accesses[launch].as_ref()?)));
+        let launches = self.launches;
+        let code = self.by_group.get(&link.group).and_then(|&launch| {
+            let code =
+                self.accesses.entry(launch).or_insert_with(|| Accesses::by(&launches[launch]));
+            Some((launch, code.as_ref()?))
+        });
         let sectors = &mut self.sectors;
         let access = |&[own, buffer]: &[u32; 2]| {
             let Some((launch, code)) = code else {
-                return Access { own, buffer, loaded: f64::INFINITY, stored: 1.0 };
+                return Access { own, buffer, loaded: f64::INFINITY, stored: f64::MIN_POSITIVE };
             };
-            let (loaded, stored) = *sectors.entry((launch, own)).or_insert_with(|| {
-                let of = |family| code.sectors(own, family);
-                (of(Family::Load(Space::Global)), of(Family::Store(Space::Global)))
-            });
+            let Sectors { loaded, stored } =
+                *sectors.entry((launch, own)).or_insert_with(|| code.through(own));
             Access { own, buffer, loaded, stored }
         };
         let launch = code.map(|(launch, _)| launch);

@@ -248,6 +248,7 @@ impl SurveyedProgram {
         };
         Neighbours {
             group: self.program.groups.iter().position(|each| std::ptr::eq(each, group)),
+            launches: group.launches,
             before: group.before.clone(),
             after: group.after.clone(),
             read: group.read.clone(),

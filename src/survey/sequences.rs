@@ -1,7 +1,7 @@
 //! Launches that follow one another on a stream, and the memory that each was given: what the code of all of them must be known for,
 //! to say whether one kernel could do their work.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Survey;
 use super::given::Given;
@@ -48,24 +48,29 @@ pub fn sequences(survey: &Survey, groups: &[Group]) -> Vec<Sequence> {
     found
 }
 
-/// Launches with nothing between them, each with its group: of one round only, and all of a known group with known memory.
+/// Launches with nothing between them, each with its group: all of a known group with known memory, and no two of the same kernel with
+/// the same memory, which begin a round anew.
 fn stretches(given: &Given, group: &impl Fn(u32) -> Option<usize>) -> Vec<Vec<(u32, usize)>> {
-    let mut found: Vec<Vec<(u32, usize)>> = vec![Vec::new()];
+    let mut found: Vec<Vec<(u32, usize)>> = Vec::new();
+    let mut seen: HashSet<(u32, u64)> = HashSet::new();
     let mut last = None;
     for (stream, _, work) in in_order(given.process) {
         let known = work.and_then(|(at, _)| {
             (!given.arguments[at as usize].is_empty()).then_some((at, group(at)?))
         });
-        let begun = known.map(|(at, _)| given.first[at as usize]);
-        let follows = last
-            .is_some_and(|(on, before)| on == stream && begun.is_some_and(|begun| begun > before));
-        if !follows {
+        let alike = |(at, _): (u32, usize)| {
+            (given.process.kernels[at as usize].shape, given.first[at as usize])
+        };
+        let is_new = known.is_some_and(|launch| seen.insert(alike(launch)));
+        if !is_new || last != Some(stream) {
+            seen.clear();
+            seen.extend(known.map(alike));
             found.push(Vec::new());
         }
         if let (Some(launch), Some(stretch)) = (known, found.last_mut()) {
             stretch.push(launch);
         }
-        last = begun.map(|begun| (stream, begun));
+        last = known.map(|_| stream);
     }
     found
 }
@@ -134,8 +139,21 @@ mod tests {
             process.fills.push(crate::survey::record::Fill { span, place: third.place, bytes: 4 });
         };
         let found = of(&[ROUND.as_slice(), &others].concat(), ended);
-        assert_eq!(found[0].wanted, [1], "the sum takes it");
-        assert_eq!(found[0].launches.len(), 3);
+        let wanted = |launches: usize| {
+            let mut such = found.iter().filter(|each| each.launches.len() == launches);
+            such.next().unwrap().wanted.clone()
+        };
+        assert_eq!(wanted(3), [1], "the sum takes it");
+        assert_eq!(wanted(4), [0_u32; 0]);
+    }
+
+    #[test]
+    fn what_a_round_does_again_begins_another_one() {
+        let twice: [(u32, &[u64]); 5] =
+            [(0, &[0, 1]), (1, &[1, 2]), (0, &[0, 1]), (2, &[1, 2]), (1, &[1, 2])];
+        let found = of(&twice, |_| {});
+        let lengths: Vec<usize> = found.iter().map(|each| each.launches.len()).collect();
+        assert_eq!(lengths, [3, 2]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::sass::parse::opcode::Family;
 use crate::sass::parse::operands::Role;
 use crate::sass::parse::system_register;
 use crate::sass::questions::independence::steps_to_share;
+use crate::sass::questions::made_of_data::made_of_data;
 use crate::sass::questions::matrix_loops::members;
 
 /// Work in loops that all threads of a block repeat.
@@ -45,16 +46,21 @@ pub fn same_for_block(listing: &Listing, block: [u32; 3]) -> SameForBlock {
         })
     });
     let work = slice::work(listing);
-    let is_repeated = |at: usize| {
-        let family = sass.entries[at].family;
+    let is_alike = |at: usize| {
         executed[at]
             && !own[at]
             && work[at]
-            && (family.is_float() || family == Family::SpecialFunction)
             && !is_of_division(listing, at)
             && sass.flow.innermost(at).is_some()
     };
-    let repeated = Marks::of(count, is_repeated);
+    let is_float = |family: Family| family.is_float() || family == Family::SpecialFunction;
+    let mut repeated = Marks::of(count, |at| is_float(sass.entries[at].family) && is_alike(at));
+    // Of integers, what is made of data: all else is counters, and what the compiler makes of them.
+    let integers = Marks::of(count, |at| is_integer(sass.entries[at].family) && is_alike(at));
+    if integers.iter().next().is_some() {
+        let of_data = made_of_data(listing);
+        integers.iter().filter(|&at| of_data[at]).for_each(|at| _ = repeated.insert(at));
+    }
     // What is made of it, such as a copy in a uniform register, is handed on as well.
     let mut made_of_it = repeated.clone();
     let of_block =
@@ -105,6 +111,10 @@ fn whole_loops(
         }
     }
     found
+}
+
+const fn is_integer(family: Family) -> bool {
+    matches!(family, Family::Integer | Family::IntegerMultiply | Family::Uniform)
 }
 
 /// True for the reciprocal that a division of integers begins with: another rule is about those.
@@ -200,6 +210,25 @@ mod tests {
         assert_eq!(found("S2R R1, SR_TID.X", "LDS R5, [R4]", row).repeated, [5], "one place");
         let alone = found("S2R R1, SR_TID.Y", "FMUL R5, R4, R1", row);
         assert_eq!(alone.repeated.len(), 3, "one row of threads");
+    }
+
+    #[test]
+    fn integers_count_where_they_are_made_of_data() {
+        let code = [
+            ("S2R R1, SR_TID.X", 4.0),
+            ("LDC.64 R2, c[0x0][0x210]", 4.0),
+            ("MOV R7, RZ", 4.0),
+            ("LDG.E R4, desc[UR4][R2.64]", 40.0), // 0x130
+            ("SHF.R.U32.HI R5, RZ, 0x4, R4", 40.0),
+            ("LOP3.LUT R6, R5, R8, RZ, 0xc0, !PT", 40.0),
+            ("IADD3 R8, R8, 0x1, RZ", 40.0),
+            ("IMAD R7, R6, R1, R7", 40.0),
+            ("@P0 BRA 0x130", 40.0),
+            ("STG.E desc[UR4][R2.64], R7", 4.0),
+            ("EXIT", 4.0),
+        ];
+        let same = same_for_block(&launch(&code).listing().unwrap(), [128, 1, 1]);
+        assert_eq!(same.repeated, [4, 5], "a counter is no data");
     }
 
     #[test]

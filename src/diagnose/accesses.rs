@@ -1,0 +1,43 @@
+//! What a launch loads and stores through the pointers that it is given.
+
+use crate::frame::Launch;
+use crate::hardware::first_parameter;
+use crate::sass::parse::access::Space;
+use crate::sass::questions::through_parameters::through;
+use crate::sass::{Family, Listing};
+
+/// Sectors of L2 that loads and stores ask for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sectors {
+    pub loaded: f64,
+    pub stored: f64,
+}
+
+/// What a launch accesses through the pointers that it is given.
+pub(super) struct Accesses<'a> {
+    listing: Listing<'a>,
+    /// Where the parameters begin in the constant bank.
+    begin: u32,
+}
+
+impl<'a> Accesses<'a> {
+    /// Those of a launch, if the profile has it with its instructions.
+    pub(super) fn by(launch: &'a Launch) -> Option<Self> {
+        let begin = first_parameter(launch.row.compute_capability?);
+        Some(Self { listing: launch.listing()?, begin })
+    }
+
+    /// Sectors that it loads and stores through one of its pointers.
+    pub(super) fn through(&self, pointer: u32) -> Sectors {
+        let mut sectors = Sectors::default();
+        for at in through(&self.listing, &[self.begin + pointer]) {
+            let each = self.listing.row(at).counters.l2_sectors_global.max(1.0);
+            match self.listing.sass.entries[at].family {
+                Family::Load(Space::Global) => sectors.loaded += each,
+                Family::Store(Space::Global) => sectors.stored += each,
+                _ => {}
+            }
+        }
+        sectors
+    }
+}

@@ -2,8 +2,7 @@
 
 use crate::frame::Launch;
 use crate::hardware::first_parameter;
-use crate::sass::parse::access::Space;
-use crate::sass::questions::through_parameters::through;
+use crate::sass::questions::through_parameters::all_through;
 use crate::sass::{Family, Listing};
 
 /// Sectors of L2 that loads and stores ask for.
@@ -27,17 +26,23 @@ impl<'a> Accesses<'a> {
         Some(Self { listing: launch.listing()?, begin })
     }
 
-    /// Sectors that it loads and stores through one of its pointers.
-    pub(super) fn through(&self, pointer: u32) -> Sectors {
+    /// Sectors that it loads and stores through one of its pointers; nothing where no access through it is found: what looks like a
+    /// pointer may be none, or the code may take it in another way, as descriptors do.
+    pub(super) fn through(&self, pointer: u32) -> Option<Sectors> {
+        let found = all_through(&self.listing, &[self.begin + pointer]);
         let mut sectors = Sectors::default();
-        for at in through(&self.listing, &[self.begin + pointer]) {
+        for &at in &found {
             let each = self.listing.row(at).counters.l2_sectors_global.max(1.0);
             match self.listing.sass.entries[at].family {
-                Family::Load(Space::Global) => sectors.loaded += each,
-                Family::Store(Space::Global) => sectors.stored += each,
-                _ => {}
+                Family::Store(_) => sectors.stored += each,
+                Family::Load(_) | Family::AsyncCopy => sectors.loaded += each,
+                // An atomic does both.
+                _ => {
+                    sectors.loaded += each;
+                    sectors.stored += each;
+                }
             }
         }
-        sectors
+        (!found.is_empty()).then_some(sectors)
     }
 }

@@ -51,10 +51,11 @@ impl Tally {
     }
 
     fn note(&mut self, chain: Chain, times: u64) {
-        *self.chains.entry((chain.launches, chain.kernels)).or_default() += times;
+        let count_one = |count: &mut u64| *count = count.saturating_add(times);
+        count_one(self.chains.entry((chain.launches, chain.kernels)).or_default());
         let count = |by: &mut HashMap<Pointers, u64>, pointers: Vec<Pointers>| {
             for each in pointers {
-                *by.entry(each).or_default() += times;
+                count_one(by.entry(each).or_default());
             }
         };
         count(&mut self.loaded, chain.loaded);
@@ -67,7 +68,7 @@ impl Tally {
         let chains = self.chains.into_iter().map(|(chain, count)| (count, Reverse(chain)));
         let (_, Reverse((launches, kernels))) = chains.max()?;
         let of_most = |by: HashMap<Pointers, u64>| -> Vec<Pointers> {
-            let most = by.into_iter().filter(|(_, count)| 2 * count > self.launches);
+            let most = by.into_iter().filter(|(_, count)| *count > self.launches / 2);
             let mut pointers: Vec<Pointers> = most.map(|(pointers, _)| pointers).collect();
             pointers.sort_unstable();
             pointers
@@ -118,7 +119,7 @@ fn linked(steps: &[Step], run: std::ops::Range<usize>) -> Vec<Vec<usize>> {
     let mut writer: HashMap<u32, usize> = HashMap::new();
     for at in run {
         let step = &steps[at];
-        let loaded = step.accesses.iter().filter(|access| access.loaded > 0.0);
+        let loaded = step.accesses.iter().filter(|access| access.loads());
         let before: HashSet<usize> =
             loaded.filter_map(|access| writer.get(&access.buffer).copied()).collect();
         let (mut own, others): (Vec<_>, Vec<_>) =
@@ -128,7 +129,7 @@ fn linked(steps: &[Step], run: std::ops::Range<usize>) -> Vec<Vec<usize>> {
         joined.push(at);
         joined.sort_unstable();
         found.push(joined);
-        let stored = step.accesses.iter().filter(|access| access.stored > 0.0);
+        let stored = step.accesses.iter().filter(|access| access.stores());
         writer.extend(stored.map(|access| (access.buffer, at)));
     }
     found
@@ -150,12 +151,11 @@ fn part(
     };
     let from_chain = |access: &Access| {
         let by = last_writer(steps, at, access.buffer).filter(|by| members.contains(by))?;
-        (access.loaded > 0.0).then(|| pointers(access, steps[by].of(access.buffer).1))
+        access.loads().then(|| pointers(access, steps[by].of(access.buffer).1))
     };
     let loaded: Vec<Pointers> = step.accesses.iter().filter_map(from_chain).collect();
     let for_chain = |access: &Access| {
-        let is_for_it =
-            access.stored > 0.0 && is_for_chain_alone(sequence, steps, members, at, access);
+        let is_for_it = access.stores() && is_for_chain_alone(sequence, steps, members, at, access);
         is_for_it.then(|| pointers(access, access.stored))
     };
     let stored: Vec<Pointers> = step.accesses.iter().filter_map(for_chain).collect();
@@ -188,7 +188,7 @@ fn is_for_chain_alone(
     for (place, step) in steps.iter().enumerate().skip(at + 1) {
         let (loaded, stored) = step.of(buffer);
         if loaded > 0.0 {
-            if !members.contains(&place) {
+            if loaded.is_infinite() || !members.contains(&place) {
                 return false;
             }
             is_loaded = true;

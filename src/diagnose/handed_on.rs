@@ -30,7 +30,7 @@ fn keep(launches: &[Launch], handed_on: &mut Option<HandedOn>, of: impl Fn(Secto
     let Some(other) = accesses(launches, with) else { return };
     for pointers in &mut with.pointers {
         // An allocation may hold more than this: what is not stored is not handed on, either.
-        let bytes = SECTOR_BYTES * of(other.through(pointers.other));
+        let bytes = SECTOR_BYTES * of(other.through(pointers.other).unwrap_or_default());
         pointers.bytes = pointers.bytes.min(bytes as u64);
     }
     with.pointers.retain(|pointers| pointers.bytes > 0);
@@ -45,7 +45,9 @@ fn keep_what_is_read(launches: &[Launch], read: &mut Option<HandedOn>) {
         return;
     };
     if let Some(with) = read {
-        with.pointers.retain(|pointers| other.through(pointers.other).stored <= 0.0);
+        with.pointers.retain(|pointers| {
+            other.through(pointers.other).is_none_or(|sectors| sectors.stored <= 0.0)
+        });
     }
     keep(launches, read, |sectors| sectors.loaded);
 }

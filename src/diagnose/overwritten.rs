@@ -14,14 +14,15 @@ pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec
         for (place, step) in steps.iter().enumerate() {
             let Some(launch) = step.launch else { continue };
             for (by, pointers) in overwritten(steps, place) {
-                *found.entry((launch, by, pointers)).or_default() += sequence.times;
+                let times: &mut u64 = found.entry((launch, by, pointers)).or_default();
+                *times = times.saturating_add(sequence.times);
             }
         }
     }
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_unstable();
     for ((launch, by, pointers), times) in found {
-        if 2 * times > launches[launch].neighbours.launches {
+        if times > launches[launch].neighbours.launches / 2 {
             let kernel = launches[by].row.kernel.clone();
             for one in steps::of_group(launches, launch) {
                 let empty = HandedOn { kernel: kernel.clone(), pointers: Vec::new() };
@@ -33,15 +34,14 @@ pub(super) fn find(launches: &mut [Launch], sequences: &[Sequence], steps: &[Vec
 
 /// What is overwritten of what a launch stores: by which of the profile's launches, and how much.
 fn overwritten(steps: &[Step], at: usize) -> Vec<(usize, Pointers)> {
-    let made = steps[at].accesses.iter().filter(|access| access.stored > 0.0);
+    let made = steps[at].accesses.iter().filter(|access| access.stores());
     let of_store = |access: &steps::Access| {
         let next = steps[at + 1..].iter().find_map(|step| {
             let (loaded, stored) = step.of(access.buffer);
             (loaded > 0.0 || stored > 0.0).then_some((step, loaded, stored))
         });
         let (step, loaded, stored) = next?;
-        let other =
-            step.accesses.iter().find(|it| it.buffer == access.buffer && it.stored > 0.0)?;
+        let other = step.accesses.iter().find(|it| it.buffer == access.buffer && it.stores())?;
         let bytes = (SECTOR_BYTES * stored.min(access.stored)) as u64;
         (loaded <= 0.0)
             .then_some((step.launch?, Pointers { own: access.own, other: other.own, bytes }))
@@ -100,6 +100,33 @@ mod tests {
         assert_eq!(found.kernel, "pad");
         assert_eq!(found.pointers, [Pointers { own: 8, other: 8, bytes: 48 * 32 }]);
         assert_eq!(of([0, 1], 640.0).unwrap().pointers[0].bytes, 64 * 32, "no more than it stored");
+    }
+
+    #[test]
+    fn what_atomics_add_to_is_needed() {
+        let mut launches = [
+            made("fill", 0, false, 64.0),
+            made("count", 1, true, 64.0),
+            made("scale", 2, true, 64.0),
+        ];
+        let find = |launches: &mut [Launch]| {
+            let link = |group| Link { group, given: vec![[0, 9], [8, 1]] };
+            let sequences = [Sequence {
+                launches: (0..3).map(link).collect(),
+                times: 2,
+                ..Sequence::default()
+            }];
+            let steps = steps::of(launches, &sequences);
+            super::find(launches, &sequences, &steps);
+            launches[0].neighbours.overwritten.take().map(|with| with.kernel)
+        };
+        assert_eq!(find(&mut launches).as_deref(), Some("count"));
+        launches[1].instructions[3].text = "RED.E.ADD.STRONG.GPU desc[UR4][R6.64], R4".to_owned();
+        let mut atomics = launches.clone();
+        assert_eq!(find(&mut atomics), None);
+        atomics[1].instructions[3].text = "UBLKCP.S.G [UR6], [UR4], UR8".to_owned();
+        let mut unknown = atomics.clone();
+        assert_eq!(find(&mut unknown), None, "something that is not followed");
     }
 
     #[test]

@@ -12,9 +12,26 @@ pub(super) struct Access {
     /// Where the pointer stands among the parameters.
     pub own: u32,
     pub buffer: u32,
-    /// Sectors.
+    /// Sectors; infinitely many are loaded, and a few stored, where it is not known.
     pub loaded: f64,
     pub stored: f64,
+}
+
+impl Access {
+    /// What may be anything.
+    fn unknown(own: u32, buffer: u32) -> Self {
+        Self { own, buffer, loaded: f64::INFINITY, stored: f64::MIN_POSITIVE }
+    }
+
+    /// True where it is known to store.
+    pub(super) fn stores(&self) -> bool {
+        self.stored > f64::MIN_POSITIVE
+    }
+
+    /// True where it is known to load.
+    pub(super) fn loads(&self) -> bool {
+        self.loaded > 0.0 && self.loaded.is_finite()
+    }
 }
 
 /// A launch of a sequence.
@@ -52,7 +69,7 @@ struct Known<'a> {
     by_group: HashMap<usize, usize>,
     accesses: HashMap<usize, Option<Accesses<'a>>>,
     /// By launch and pointer.
-    sectors: HashMap<(usize, u32), Sectors>,
+    sectors: HashMap<(usize, u32), Option<Sectors>>,
 }
 
 impl<'a> Known<'a> {
@@ -72,11 +89,11 @@ impl<'a> Known<'a> {
         });
         let sectors = &mut self.sectors;
         let access = |&[own, buffer]: &[u32; 2]| {
-            let Some((launch, code)) = code else {
-                return Access { own, buffer, loaded: f64::INFINITY, stored: f64::MIN_POSITIVE };
+            let Some((launch, code)) = code else { return Access::unknown(own, buffer) };
+            let known = *sectors.entry((launch, own)).or_insert_with(|| code.through(own));
+            let Some(Sectors { loaded, stored }) = known else {
+                return Access::unknown(own, buffer);
             };
-            let Sectors { loaded, stored } =
-                *sectors.entry((launch, own)).or_insert_with(|| code.through(own));
             Access { own, buffer, loaded, stored }
         };
         let launch = code.map(|(launch, _)| launch);

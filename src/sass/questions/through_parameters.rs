@@ -21,19 +21,38 @@ const BANK: &str = "c[0x0][";
 /// ascending. Pointers that were themselves loaded from memory are not followed.
 #[must_use]
 pub fn through(listing: &Listing, pointers: &[u32]) -> Vec<usize> {
-    let sass = listing.sass;
-    let mut reaching = Reaching::with_guards(sass);
-    // What reads one of the pointers, and nothing else counts.
-    let reads = Marks::of(sass.entries.len(), |at| reads_one_of(listing.text(at), pointers));
-    let is_global = |family: Family| {
+    accesses(listing, pointers, |family| {
         matches!(
             family,
             Family::Load(Space::Global) | Family::Store(Space::Global) | Family::AsyncCopy
         )
-    };
+    })
+}
+
+/// The same, and atomics.
+#[must_use]
+pub fn all_through(listing: &Listing, pointers: &[u32]) -> Vec<usize> {
+    accesses(listing, pointers, |family| {
+        matches!(
+            family,
+            Family::Load(Space::Global)
+                | Family::Store(Space::Global)
+                | Family::Atomic(Space::Global)
+                | Family::Reduction(Space::Global)
+                | Family::AsyncCopy
+        )
+    })
+}
+
+/// The executed accesses of these families through the pointers.
+fn accesses(listing: &Listing, pointers: &[u32], is_meant: impl Fn(Family) -> bool) -> Vec<usize> {
+    let sass = listing.sass;
+    let mut reaching = Reaching::with_guards(sass);
+    // What reads one of the pointers, and nothing else counts.
+    let reads = Marks::of(sass.entries.len(), |at| reads_one_of(listing.text(at), pointers));
     let mut found = Vec::new();
     for (at, entry) in listing.entries() {
-        if is_global(entry.family) && listing.executed(at) > 0.0 {
+        if is_meant(entry.family) && listing.executed(at) > 0.0 {
             let goes = reads[at] || is_made_of(listing, &mut reaching, at, &reads);
             found.extend(goes.then_some(at));
         }

@@ -1,12 +1,11 @@
-//! Chains: launches of a sequence that one kernel could do the work of, since each works on an element, or a few, of what those before
+//! Chains: launches of a sequence that one kernel could do the work of, since each works element by element on what those before
 //! it stored.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::steps::{self, Access, Step};
-use super::thresholds::{CHAINED, STORES_ANEW};
-use crate::evidence::passed_on::READINGS;
+use super::thresholds::{CHAINED, CHAINED_READINGS, STORES_ANEW};
 use crate::frame::Launch;
 use crate::handed_on::{Chain, Pointers, Sequence};
 use crate::hardware::SECTOR_BYTES;
@@ -102,7 +101,7 @@ fn run_from(steps: &[Step], from: usize) -> usize {
     for (at, step) in steps.iter().enumerate().skip(from) {
         let is_read_often = |access: &Access| {
             let whole = stored.get(&access.buffer);
-            whole.is_some_and(|whole| access.loaded > READINGS.value * whole)
+            whole.is_some_and(|whole| access.loaded > CHAINED_READINGS.value * whole)
         };
         if step.launch.is_none() || step.accesses.iter().any(is_read_often) {
             return at;
@@ -275,15 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn what_many_blocks_load_ends_it() {
+    fn what_is_loaded_more_than_once_ends_it() {
         let of = |sectors: f64| {
             let found = chains(IN_A_ROW, |launches, _| {
                 launches[2].instructions[1].counters.l2_sectors_global = sectors;
             });
             found[0].is_some()
         };
-        assert!(of(128.0), "along the edges of tiles");
-        assert!(!of(129.0));
+        assert!(of(70.0), "rows that are not aligned");
+        assert!(!of(71.0), "neighbours' elements");
     }
 
     #[test]

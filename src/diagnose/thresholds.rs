@@ -17,8 +17,18 @@ pub const THRESHOLDS: &[Threshold] = &[
     FEW_IDLE,
     FAR_REACH,
     CHAINED,
+    CHAINED_READINGS,
     STORES_ANEW,
 ];
+
+/// How often a launch of a chain may read what one before it stored.
+pub const CHAINED_READINGS: Threshold = Threshold {
+    what: "times that a launch in a row loads what one before it stored, to count as going element by element, at most",
+    value: 1.1,
+    unit: "time",
+    source: "derivation: once, and a tenth more for rows that begin in the middle of a sector. A stencil loads its neighbours' \
+             elements again, and each further step in one kernel would make more of them twice",
+};
 
 /// Launches in a chain.
 pub const CHAINED: Threshold = Threshold {

@@ -46,3 +46,27 @@ impl<'a> Accesses<'a> {
         (!found.is_empty()).then_some(sectors)
     }
 }
+
+#[cfg(test)]
+pub(super) mod testing {
+    use crate::frame::Launch;
+    use crate::rules::testing::sass;
+
+    /// A launch of a kernel that loads through its first pointer, with its second instruction, and stores through its second, with its
+    /// fourth.
+    pub(in crate::diagnose) fn made(kernel: &str) -> Launch {
+        let mut launch = sass(
+            &[],
+            &[
+                ("LDC.64 R2, c[0x0][0x210]", 8.0),
+                ("LDG.E R4, desc[UR4][R2.64]", 8.0),
+                ("LDC.64 R6, c[0x0][0x218]", 8.0),
+                ("STG.E desc[UR4][R6.64], R4", 8.0),
+                ("EXIT", 8.0),
+            ],
+        );
+        launch.row.kernel = kernel.to_owned();
+        launch.row.compute_capability = Some((9, 0));
+        launch
+    }
+}

@@ -169,7 +169,7 @@ fn part(
     is_of_it.then_some(Chain { launches: members.len(), kernels, loaded, stored })
 }
 
-/// The launch of a chain's that stored what a buffer holds before this one; nothing where a launch of unknown code may have.
+/// The last launch before this one that stored to a buffer, or may have.
 fn last_writer(steps: &[Step], at: usize, buffer: u32) -> Option<usize> {
     steps[..at].iter().rposition(|step| step.of(buffer).1 > 0.0)
 }
@@ -206,24 +206,13 @@ fn is_for_chain_alone(
 
 #[cfg(test)]
 mod tests {
+    use super::super::accesses::testing;
     use super::*;
     use crate::handed_on::Link;
-    use crate::rules::testing::sass;
 
     /// A kernel that loads 64 sectors through its first pointer and stores as many through its second.
     fn made(kernel: &str, group: usize) -> Launch {
-        let mut launch = sass(
-            &[],
-            &[
-                ("LDC.64 R2, c[0x0][0x210]", 8.0),
-                ("LDG.E R4, desc[UR4][R2.64]", 8.0),
-                ("LDC.64 R6, c[0x0][0x218]", 8.0),
-                ("STG.E desc[UR4][R6.64], R4", 8.0),
-                ("EXIT", 8.0),
-            ],
-        );
-        launch.row.kernel = kernel.to_owned();
-        launch.row.compute_capability = Some((9, 0));
+        let mut launch = testing::made(kernel);
         launch.neighbours.group = Some(group);
         launch.neighbours.launches = 3;
         launch.instructions[1].counters.l2_sectors_global = 64.0;

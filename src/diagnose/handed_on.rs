@@ -59,26 +59,9 @@ fn accesses<'a>(launches: &'a [Launch], with: &HandedOn) -> Option<Accesses<'a>>
 
 #[cfg(test)]
 mod tests {
+    use super::super::accesses::testing::made;
     use super::*;
     use crate::handed_on::{Neighbours, Pointers};
-    use crate::rules::testing::sass;
-
-    /// A kernel that loads from its first pointer and stores to its second.
-    fn made(kernel: &str) -> Launch {
-        let mut launch = sass(
-            &[],
-            &[
-                ("LDC.64 R2, c[0x0][0x210]", 8.0),
-                ("LDG.E R4, desc[UR4][R2.64]", 8.0),
-                ("LDC.64 R6, c[0x0][0x218]", 8.0),
-                ("STG.E desc[UR4][R6.64], R4", 8.0),
-                ("EXIT", 8.0),
-            ],
-        );
-        launch.row.kernel = kernel.to_owned();
-        launch.row.compute_capability = Some((9, 0));
-        launch
-    }
 
     #[test]
     fn what_the_other_kernel_only_reads_is_not_handed_on() {

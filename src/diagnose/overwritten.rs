@@ -51,25 +51,16 @@ fn overwritten(steps: &[Step], at: usize) -> Vec<(usize, Pointers)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::accesses::testing;
     use super::*;
     use crate::handed_on::Link;
-    use crate::rules::testing::sass;
 
     /// A kernel that loads through its first pointer, if it does, and stores so many sectors through its second.
     fn made(kernel: &str, group: usize, loads: bool, stored: f64) -> Launch {
-        let load = if loads { "LDG.E R4, desc[UR4][R2.64]" } else { "MOV R4, RZ" };
-        let mut launch = sass(
-            &[],
-            &[
-                ("LDC.64 R2, c[0x0][0x210]", 8.0),
-                (load, 8.0),
-                ("LDC.64 R6, c[0x0][0x218]", 8.0),
-                ("STG.E desc[UR4][R6.64], R4", 8.0),
-                ("EXIT", 8.0),
-            ],
-        );
-        launch.row.kernel = kernel.to_owned();
-        launch.row.compute_capability = Some((9, 0));
+        let mut launch = testing::made(kernel);
+        if !loads {
+            launch.instructions[1].text = "MOV R4, RZ".to_owned();
+        }
         launch.neighbours.group = Some(group);
         launch.neighbours.launches = 2;
         launch.instructions[3].counters.l2_sectors_global = stored;

@@ -21,8 +21,9 @@ pub const RULE: Rule = Rule {
     summary: "the last wave of blocks leaves much of the device idle",
     explanation: "\
 Equal blocks run in waves of as many as the device holds. If the last wave is not full, SMs idle while it \
-runs: 1.1 waves take as long as two. The rule fires if the number of waves is not whole and SMs did idle. If \
-blocks differ in length, or SMs start new blocks one by one, the gap fills and there is no fault. Choose a grid that is a multiple of what the device holds, \
+runs: 1.1 waves take as long as two. The rule fires if the number of waves is not whole, some SMs get a block more \
+than others, and SMs did idle. If blocks differ in length, or SMs start new blocks one by one, the gap fills and there is no \
+fault; if all SMs get as many blocks and yet idle, blocks differ in length, which no number of them mends. Choose a grid that is a multiple of what the device holds, \
 smaller blocks, or a grid-stride loop over a fixed number of blocks. A block of the last wave waits less in queues, \
 since it shares its SM with fewer others, and where DRAM or another unit is full a tail costs next to nothing; the \
 estimate counts both.",
@@ -88,6 +89,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let took = launch.model.partial_wave(last, fullest);
     // All waves evenly full would take `last` instead of what the last one took. The launch's cost stays.
     let saved = (1.0 - launch.model.launch_share()) * (took - last) / (waves.floor() + took);
+    let saved = saved.min(idle).min(short_of_a_block(launch, last, took) / (waves.floor() + took));
     if 100.0 * saved < NOISE {
         return None;
     }
@@ -102,7 +104,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
             percent(last),
             percent(took),
             percent(idle),
-            percent(idle.min(saved)),
+            percent(saved),
         ),
         evidence: vec![
             Evidence::new(WAVES, waves, "wave"),
@@ -115,8 +117,18 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
              as large leave the same tail).{}",
             room_for_one_more(launch, waves).unwrap_or_default(),
         ),
-        effect: Effect { idle: idle.min(saved), ..Effect::default() },
+        effect: Effect { idle: saved, ..Effect::default() },
     })
+}
+
+/// The time, in full waves, that an average SM has no work while those with a block more of the last wave finish it, where all
+/// blocks take equally long. SMs that idle for longer do so because blocks differ, which no number of them mends.
+fn short_of_a_block(launch: &ModeledLaunch, last: f64, took: f64) -> f64 {
+    let Some(each) = launch.blocks_per_sm() else { return took };
+    let more = last * each;
+    let fewest = more.floor() / each;
+    let took_fewest = if fewest > 0.0 { launch.model.partial_wave(last, fewest) } else { 0.0 };
+    (more.ceil() - more) * (took - took_fewest)
 }
 
 /// The other way, where one block more per SM makes a single wave and registers are what it lacks.
@@ -149,8 +161,8 @@ mod tests {
 
     #[test]
     fn a_last_wave_with_the_units_to_itself_costs_less() {
-        // Of 100 SMs with 4 blocks each, 50 get one more; L1, busy for all of the time that SMs are active, is
-        // what warps wait for. A quarter of the blocks takes a quarter of the time of a wave.
+        // Of 100 SMs with 4 blocks each, 50 get one more, and the others have no work meanwhile; L1, busy for all of the
+        // time that SMs are active, is what warps wait for. A quarter of the blocks takes a quarter of the time of a wave.
         let long = StallReason::LongScoreboard.ratio_metric();
         let mut tail = launch(&[
             (WAVES, 1.13),
@@ -159,32 +171,51 @@ mod tests {
             (BY_REGISTERS, 4.0),
             (BY_WARPS, 8.0),
             ("launch__block_size", 256.0),
-            (ACTIVE, 5e5),
+            (ACTIVE, 7.5e5),
             (ELAPSED, 1e6),
             ("smsp__average_warp_latency_per_inst_issued.ratio", 101.0),
             (&long, 100.0),
         ]);
         let draft = check(&RULE, &tail).unwrap();
-        assert!((draft.effect.idle - 0.875 / 2.0).abs() < 1e-12, "{draft:?}");
+        assert!((draft.effect.idle - 0.25).abs() < 1e-12, "{draft:?}");
         assert!(draft.message.contains("12% full and takes about 100%"), "{}", draft.message);
         assert!(draft.hint.contains("5 blocks instead of 4"), "{}", draft.hint);
         let l1 = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed";
-        tail.set(l1, Some(50.0));
+        tail.set(l1, Some(75.0));
         let draft = check(&RULE, &tail).unwrap();
         let took = 26.0 / 101.0;
-        assert!((draft.effect.idle - (took - 0.125) / (1.0 + took)).abs() < 1e-12, "{draft:?}");
+        assert!((draft.effect.idle - 0.5 * took / (1.0 + took)).abs() < 1e-12, "{draft:?}");
         // Where DRAM is full an eighth of the blocks takes an eighth of the time: no tail is left.
-        tail.set("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", Some(50.0));
+        tail.set("dram__cycles_active.avg.pct_of_peak_sustained_elapsed", Some(75.0));
         tail.set(BY_REGISTERS, Some(8.0));
         tail.set(GRID, Some(1000.0));
         assert!(check(&RULE, &tail).is_none());
     }
 
     #[test]
+    fn sms_that_all_have_as_many_blocks_idle_for_another_reason() {
+        let of = |blocks: f64| {
+            let tail = launch(&[
+                (WAVES, blocks / 1000.0),
+                (GRID, blocks),
+                (SMS, 100.0),
+                (BY_REGISTERS, 10.0),
+                ("launch__block_size", 64.0),
+                (ACTIVE, 600.0),
+                (ELAPSED, 1000.0),
+            ]);
+            check(&RULE, &tail).map(|draft| draft.effect.idle)
+        };
+        assert_eq!(of(1500.0), None, "five more each");
+        // Half of the SMs have a tenth block, whose wave takes as long as another; SMs without one have none to do.
+        assert!((of(1050.0).unwrap() - 0.25).abs() < 1e-12, "{:?}", of(1050.0));
+    }
+
+    #[test]
     fn one_block_more_is_advised_where_it_makes_one_wave() {
         let said = |blocks: f64, by_warps: f64| {
             let tail = launch(&[
-                (WAVES, 1.0),
+                (WAVES, blocks / 400.0),
                 (GRID, blocks),
                 (SMS, 100.0),
                 (BY_REGISTERS, 4.0),
@@ -195,9 +226,9 @@ mod tests {
             ]);
             check(&RULE, &tail).unwrap().hint.contains("__launch_bounds__(256, 5)")
         };
-        assert!(said(500.0, 5.0));
-        assert!(!said(501.0, 5.0), "a second wave stays");
-        assert!(!said(500.0, 4.0), "no room for more warps");
+        assert!(said(450.0, 5.0));
+        assert!(!said(850.0, 5.0), "a second wave stays");
+        assert!(!said(450.0, 4.0), "no room for more warps");
     }
 
     #[test]

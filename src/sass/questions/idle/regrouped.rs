@@ -6,13 +6,16 @@
 //! turns need one another could only go on with the loop around it meanwhile, as one loop of both does: what that one has
 //! besides is then executed in every turn in which some lane is through.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::hardware::WARP_LANES;
 use crate::sass::code::blocks::{Exit, Loop};
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
+use crate::sass::code::sass::Sass;
+use crate::sass::flow::cycles::cycles;
 use crate::sass::flow::reaching::Reaching;
+use crate::sass::parse::instruction::{Instruction, Operand};
 use crate::sass::parse::operands::Role;
 use crate::sass::questions::independence::turns_need_one_another;
 use crate::sass::thresholds::COLLECTING;
@@ -22,15 +25,19 @@ use super::lanes;
 /// Lanes that no regrouping fills.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Unfilled {
-    /// Of an average instruction.
+    /// Of an average instruction, by the better of the two changes.
     pub lanes: f64,
-    /// Their share of all lanes that are missing, 0 to 1.
+    /// The share of all missing lanes that both together leave, 0 to 1.
     pub share: f64,
-    /// The branch past which most lanes go, where branches that each turn decides anew send most of the missing ones away.
+    /// The branch past which most lanes go, where collecting those that pass it is the better change, or the one that reaches most of
+    /// the missing lanes.
     pub decided_anew: Option<usize>,
 }
 
-/// The lanes that no regrouping fills; none without counted instructions.
+/// The lanes that the better of two changes does not fill; none without counted instructions.
+///
+/// One deals the items out otherwise, once: what each turn decides anew then sends away as many of a full warp's lanes as chance
+/// does. The other collects the lanes that such a test lets pass, and leaves the rest of the code as it is.
 #[must_use]
 pub fn unfilled(listing: &Listing) -> Unfilled {
     let mut reaching = Reaching::with_guards(listing.sass);
@@ -38,7 +45,8 @@ pub fn unfilled(listing: &Listing) -> Unfilled {
     let left = left(listing);
     // Lanes that begin to sit out at each place, less those that come back: their sums tell how many do.
     let count = listing.sass.entries.len();
-    let (mut off_from, mut sent_from) = (vec![0.0; count + 1], vec![0.0; count + 1]);
+    let mut off_from = vec![0.0; count + 1];
+    let (mut sent, mut by_chance) = (vec![0.0; count], vec![0.0_f64; count]);
     for part in skipped.iter().chain(&left) {
         for place in &part.places {
             off_from[place.start] += part.lanes;
@@ -46,29 +54,34 @@ pub fn unfilled(listing: &Listing) -> Unfilled {
         }
     }
     for part in &skipped {
-        for place in &part.places {
-            sent_from[place.start] += part.sent;
-            sent_from[place.end] -= part.sent;
+        for at in part.places.iter().cloned().flatten() {
+            sent[at] += part.sent;
+            by_chance[at] = by_chance[at].max(part.by_chance);
         }
     }
     let (mut executed, mut missing, mut off, mut anew) = (0.0, 0.0, 0.0, 0.0);
-    let (mut off_here, mut sent_here) = (0.0_f64, 0.0_f64);
+    let (mut dealt, mut collected) = (0.0, 0.0);
+    let mut off_here = 0.0_f64;
     for (at, _) in listing.entries() {
         let runs = listing.executed(at);
         let absent = (WARP_LANES - lanes(listing, at)).clamp(0.0, WARP_LANES);
         off_here += off_from[at];
-        sent_here += sent_from[at];
+        let stay = off_here.clamp(0.0, absent);
+        let is_anew = sent[at] > 0.0;
         executed += runs;
         missing += runs * absent;
-        off += runs * off_here.clamp(0.0, absent);
-        anew += runs * sent_here.clamp(0.0, absent);
+        off += runs * stay;
+        anew += runs * sent[at].clamp(0.0, absent);
+        dealt += runs * by_chance[at].clamp(stay, absent);
+        collected += runs * if is_anew { stay } else { absent };
     }
     if executed <= 0.0 || missing <= 0.0 {
         return Unfilled::default();
     }
     let most = skipped.iter().max_by(|a, b| a.missed.total_cmp(&b.missed));
-    let decided_anew = most.filter(|_| 2.0 * anew > missing).and_then(|part| part.branch);
-    Unfilled { lanes: off / executed, share: off / missing, decided_anew }
+    let are_collected = collected <= dealt || 2.0 * anew > missing;
+    let decided_anew = most.filter(|_| are_collected).and_then(|part| part.branch);
+    Unfilled { lanes: dealt.min(collected) / executed, share: off / missing, decided_anew }
 }
 
 /// Code that lanes sit out.
@@ -77,8 +90,10 @@ struct Part {
     places: Vec<Range<usize>>,
     /// So many of an average warp do.
     sent: f64,
-    /// And so many of these, whatever they are grouped with.
+    /// And so many of these, whatever they are grouped with, unless what each turn decides anew is collected.
     lanes: f64,
+    /// So many of a full warp would do that chance sends there, where each turn decides anew who does.
+    by_chance: f64,
     /// The branch that sends them past it; none if they have left a loop.
     branch: Option<usize>,
     /// What the lanes miss, in executions by a lane.
@@ -94,6 +109,7 @@ fn skipped(listing: &Listing, reaching: &mut Reaching) -> Vec<Part> {
     for at in 0..count {
         before[at + 1] = before[at] + listing.executed(at);
     }
+    let calls = listing.calls();
     let mut parts = Vec::new();
     for (branch, entry) in listing.entries() {
         let (first, Exit::Branch(target)) = (branch + 1, entry.exit()) else { continue };
@@ -103,35 +119,125 @@ fn skipped(listing: &Listing, reaching: &mut Reaching) -> Vec<Part> {
         }
         let entered = listing.executed(first);
         let sent = (lanes(listing, branch) - lanes(listing, first)).max(0.0);
-        let missed = sent * (before[end] - before[first]);
+        let places = with_called(listing, &calls, first..end);
+        let executed = |of: &Range<usize>| before[of.end] - before[of.start];
+        let missed = sent * places.iter().map(executed).sum::<f64>();
         if missed <= 0.0 || !is_fresh(listing, reaching, branch) {
             continue;
         }
         let collecting = WARP_LANES * COLLECTING.value * entered;
         let lanes = sent * (collecting / missed).min(1.0);
-        let places = std::iter::once(first..end).collect();
-        parts.push(Part { places, sent, lanes, branch: Some(branch), missed });
+        let by_chance = if is_of_items(listing, branch) {
+            0.0
+        } else {
+            WARP_LANES - passing(listing, branch, first)
+        };
+        parts.push(Part { places, sent, lanes, by_chance, branch: Some(branch), missed });
     }
     parts
 }
 
-/// True where what the innermost loop around a branch loads in the same turn takes part in its condition.
+/// True where the innermost loop around a branch is in no other, and its turns need none of one another's values: each turn is
+/// an item of its own, and what decides is known of it before the loop.
+fn is_of_items(listing: &Listing, branch: usize) -> bool {
+    let flow = &listing.sass.flow;
+    flow.innermost(branch).map(|at| &flow.loops[at]).is_some_and(|of| {
+        smallest_around(listing, of).is_none() && !turns_need_one_another(listing, of)
+    })
+}
+
+/// Lanes of a full warp that pass a test together, where chance decides for each of them as often as it does now, at least as many as
+/// do now: of the warps of which any lane passes.
+fn passing(listing: &Listing, branch: usize, first: usize) -> f64 {
+    let tested = listing.executed(branch) * lanes(listing, branch);
+    let pass = (listing.executed(first) * lanes(listing, first) / tested).clamp(0.0, 1.0);
+    let any = 1.0 - (1.0 - pass).powf(WARP_LANES);
+    if any > 0.0 {
+        (WARP_LANES * pass / any).max(lanes(listing, first)).min(WARP_LANES)
+    } else {
+        0.0
+    }
+}
+
+/// A stretch of code and the functions that are called from nowhere else.
+fn with_called(
+    listing: &Listing,
+    calls: &[(usize, RangeInclusive<usize>)],
+    stretch: Range<usize>,
+) -> Vec<Range<usize>> {
+    let mut places = vec![stretch];
+    loop {
+        let holds = |at: usize| places.iter().any(|place| place.contains(&at));
+        let is_own = |of: &RangeInclusive<usize>| {
+            let mut callers = calls.iter().filter(|(_, function)| function == of);
+            callers.all(|(call, _)| holds(*call) || listing.executed(*call) <= 0.0)
+        };
+        let added = calls
+            .iter()
+            .find(|(call, function)| holds(*call) && !holds(*function.start()) && is_own(function));
+        let Some((_, function)) = added else { return places };
+        places.push(*function.start()..function.end() + 1);
+    }
+}
+
+/// True where what the innermost loop around a branch loads in the same turn takes part in its condition, or what each turn makes of
+/// the last one's by a product, as random numbers are drawn.
 fn is_fresh(listing: &Listing, reaching: &mut Reaching, branch: usize) -> bool {
     let sass = listing.sass;
     let Some(around) = sass.flow.innermost(branch) else { return false };
     let around = &sass.flow.loops[around];
     let mut seen = Marks::new(sass.entries.len());
-    let mut open = vec![branch];
+    let mut open = vec![branch as u32];
     while let Some(at) = open.pop() {
-        if sass.entries[at].family.is_memory() {
+        if sass.entries[at as usize].family.is_memory() {
             return true;
         }
-        for each in sass.uses(at).iter().filter(|each| each.role != Role::Old) {
-            let made = reaching.definitions(at, *each).map(|made| made as usize);
-            open.extend(made.filter(|&made| sass.flow.is_in(around, made) && seen.insert(made)));
+        let known = open.len();
+        made_in(sass, reaching, around, at as usize, &mut open);
+        let mut kept = known;
+        for next in known..open.len() {
+            if seen.insert(open[next] as usize) {
+                open.swap(kept, next);
+                kept += 1;
+            }
         }
+        open.truncate(kept);
     }
-    false
+    let turning = cycles(sass.entries.len(), seen.iter(), |at, found| {
+        made_in(sass, reaching, around, at, found);
+    });
+    turning.iter().any(|at| multiplies_on(listing, reaching, &turning, at))
+}
+
+/// Puts what an instruction uses and a loop makes behind what is in the list, and the branches that lead past one of these.
+fn made_in(sass: &Sass, reaching: &mut Reaching, of: &Loop, at: usize, found: &mut Vec<u32>) {
+    let known = found.len();
+    for each in sass.uses(at).iter().filter(|each| each.role != Role::Old) {
+        let made = reaching.definitions(at, *each);
+        found.extend(made.filter(|&made| sass.flow.is_in(of, made as usize)));
+    }
+    for next in known..found.len() {
+        let made = found[next] as usize;
+        let branches = sass.flow.places(of).take_while(|&branch| branch < made);
+        let past =
+            |&branch: &usize| matches!(sass.entries[branch].exit(), Exit::Branch(to) if to > made);
+        found.extend(branches.filter(past).map(|branch| branch as u32));
+    }
+}
+
+/// True where a product has a factor that is made of what it made in an earlier turn. What is doubled is no such product: lanes
+/// agree on it.
+fn multiplies_on(listing: &Listing, reaching: &mut Reaching, turning: &Marks, at: usize) -> bool {
+    let Some(parsed) = Instruction::parse(listing.text(at)) else { return false };
+    if !matches!(parsed.base(), "IMAD" | "FMUL" | "FFMA" | "DMUL" | "DFMA")
+        || ["MOV", "IADD", "SHL"].iter().any(|form| parsed.has(form))
+    {
+        return false;
+    }
+    parsed.operands.iter().skip(1).take(2).filter_map(Operand::slot).any(|slot| {
+        let mut uses = listing.sass.uses(at).iter().filter(|each| each.slot == slot);
+        uses.any(|each| reaching.definitions(at, *each).any(|made| turning[made as usize]))
+    })
 }
 
 /// Inner loops that lanes leave one after another and whose turns need one another, as far as one loop of both would not pay.
@@ -160,7 +266,7 @@ fn left(listing: &Listing) -> Vec<Part> {
         let blocks = of.blocks.iter().map(|&block| &flow.blocks[block as usize]);
         let places = blocks.map(|block| block.start..block.end).collect();
         let lanes = sent * (added / spared).min(1.0);
-        parts.push(Part { places, sent, lanes, branch: None, missed: sent * own });
+        parts.push(Part { places, sent, lanes, by_chance: 0.0, branch: None, missed: sent * own });
     }
     parts
 }
@@ -185,66 +291,4 @@ pub fn come(listing: &Listing, of: &Loop) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rules::testing::sass;
-
-    /// What is not filled of code with so many executions and lanes per instruction.
-    fn of(code: &[(&'static str, f64, f64)]) -> Unfilled {
-        let counted: Vec<(&str, f64)> = code.iter().map(|(text, runs, _)| (*text, *runs)).collect();
-        let mut launch = sass(&[], &counted);
-        for (row, (_, _, lanes)) in launch.instructions.iter_mut().zip(code) {
-            row.counters.thread_inst_executed = lanes * row.counters.inst_executed;
-        }
-        unfilled(&launch.listing().unwrap())
-    }
-
-    /// A loop that skips a part of so many instructions by what this makes.
-    fn skipping(made: &'static str, skipped: usize) -> Unfilled {
-        let end = format!("@P0 BRA {:#x}", 0x140 + 0x10 * skipped).leak();
-        let mut code = vec![("MOV R0, RZ", 10.0, 32.0), (made, 100.0, 32.0)]; // the loop is at 0x110
-        code.extend([("ISETP.GT.AND P0, PT, R4, R5, PT", 100.0, 32.0), (&*end, 100.0, 32.0)]);
-        code.extend(vec![("FADD R1, R1, R2", 100.0, 16.0); skipped]);
-        code.extend([("IADD3 R0, R0, 0x1, RZ", 100.0, 32.0), ("@P1 BRA 0x110", 100.0, 32.0)]);
-        code.push(("EXIT", 10.0, 32.0));
-        of(&code)
-    }
-
-    #[test]
-    fn lanes_that_each_turn_sends_away_anew_stay_away() {
-        let fresh = "LDG.E R4, desc[UR4][R2.64]";
-        let short = skipping(fresh, 12);
-        assert!((short.share - 1.0).abs() < 1e-12, "{short:?}");
-        assert_eq!(short.decided_anew, Some(3));
-        // Half the lanes of 12 instructions, of 1720 executed.
-        assert!((short.lanes - 12.0 * 100.0 * 16.0 / 1720.0).abs() < 1e-12, "{short:?}");
-        // Of 96 with half the lanes, 48 would go, for 24 more in each turn.
-        let long = skipping(fresh, 96);
-        assert!((long.share - 0.5).abs() < 1e-12 && long.decided_anew.is_some(), "{long:?}");
-        assert_eq!(skipping("IADD3 R4, R0, R6, RZ", 12).decided_anew, None, "by the counter");
-    }
-
-    #[test]
-    fn lanes_out_of_an_inner_loop_go_on_where_the_loop_around_has_little_besides() {
-        let nested = |inner: &'static str, besides: usize| {
-            let mut code = vec![
-                ("MOV R3, RZ", 10.0, 32.0),
-                ("MOV R0, R3", 100.0, 32.0), // 0x110
-                (inner, 400.0, 16.0),        // 0x120
-                ("IADD3 R2, R2, 0x1, RZ", 400.0, 16.0),
-                ("IADD3 R5, R5, 0x1, RZ", 400.0, 16.0),
-                ("@P0 BRA 0x120", 400.0, 16.0),
-            ];
-            code.extend(vec![("FADD R8, R8, R9", 100.0, 32.0); besides]);
-            code.extend([("@P1 BRA 0x110", 100.0, 32.0), ("EXIT", 10.0, 32.0)]);
-            of(&code)
-        };
-        let serial = "FMUL R0, R0, R4";
-        // Half of 400 turns are enough, which spares 800 instructions; two besides come 100 times more often.
-        let short = nested(serial, 0);
-        assert!((short.share - 0.25).abs() < 1e-12, "{short:?}");
-        assert_eq!(short.decided_anew, None);
-        assert!((nested(serial, 6).share - 1.0).abs() < 1e-12);
-        assert_eq!(nested("FADD R0, R0, R4", 6).share.to_bits(), 0, "a sum may be shared out");
-    }
-}
+mod tests;

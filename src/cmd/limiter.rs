@@ -19,7 +19,7 @@ use crate::store;
 
 pub(super) fn run(args: &LimiterArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("a limiter run")?;
-    let (ladder_argument, name) = split(&args.kernel, &args.problem.ladder);
+    let (ladder_argument, name) = split(&args.kernel, &args.problem.ladder)?;
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(name)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;

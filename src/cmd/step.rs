@@ -23,7 +23,7 @@ pub(super) fn run(args: &StepArgs, printer: &Printer) -> Result<ExitCode> {
     let printer = &printer.explaining(args.output.explain_ranking);
     ignored_options::check_ncu_args(args.profiling.ncu_args.as_deref())?;
     ignored_options::ranking(&args.output, true, printer);
-    let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
+    let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder)?;
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;
@@ -157,7 +157,7 @@ fn show(
 ) -> Result<()> {
     let ladder = live.chosen.ladder;
     let mut document: Document = profile.diagnose(Some(ladder))?;
-    let (ladder_argument, _) = split(&args.kernel, &args.problem.ladder);
+    let (ladder_argument, _) = split(&args.kernel, &args.problem.ladder)?;
     document.next_arguments = next_arguments(ladder_argument, args.problem.size.as_deref());
     if let Some(base) = baseline {
         document.diff = Some(compare(base, profile)?);

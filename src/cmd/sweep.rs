@@ -27,7 +27,7 @@ use walk::Sweep;
 pub(super) fn run(args: &SweepArgs, printer: &Printer) -> Result<ExitCode> {
     let format = args.format.for_table("a sweep")?;
     ignored_options::check_ncu_args(args.ncu_args.as_deref())?;
-    let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder);
+    let (ladder_argument, step_name) = split(&args.kernel, &args.problem.ladder)?;
     let ladder = Ladder::open(ladder_argument)?;
     let step = ladder.step(step_name)?;
     let size = parse_overrides(args.problem.size.as_deref().unwrap_or_default())?;

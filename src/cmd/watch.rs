@@ -27,7 +27,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 pub(super) fn run(args: &WatchArgs, printer: &Printer) -> Result<ExitCode> {
     refuse(args)?;
-    let (argument, step_name) = split(&args.kernel, &args.problem.ladder);
+    let (argument, step_name) = split(&args.kernel, &args.problem.ladder)?;
     let ladder_argument = on_disk(argument, step_name, printer)?;
     let ladder = Ladder::open(&ladder_argument)?;
     let step = ladder.step(step_name)?;

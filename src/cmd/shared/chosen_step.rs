@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::Origin;
+use crate::error::{Error, Result};
 use crate::ladder::{self, Ladder, Overrides, Step};
 use crate::launch::Device;
-use crate::text::assignments;
+use crate::text::{assignments, printable};
 
 /// A step of a ladder, at a size.
 #[derive(Clone, Copy)]
@@ -48,12 +50,26 @@ pub(crate) fn size_argument(size: &BTreeMap<String, u64>) -> Option<String> {
     (!size.is_empty()).then(|| assignments(size, ","))
 }
 
-/// `v2` or `ado/v2`: the ladder that a step's name carries goes before `--ladder`.
-pub(crate) fn split<'a>(kernel: &'a str, ladder: &'a str) -> (&'a str, &'a str) {
-    match kernel.rsplit_once('/') {
-        Some((ladder, step)) if !ladder.is_empty() => (ladder, step),
-        _ => (ladder, kernel),
+/// The ladder and the step of `v2` or `ado/v2`, with what `--ladder` names.
+///
+/// # Errors
+///
+/// [`Error::Usage`] where both name a ladder, and not the same one. A directory may be called by its last name.
+pub(crate) fn split<'a>(kernel: &'a str, ladder: &'a str) -> Result<(&'a str, &'a str)> {
+    let Some((named, step)) = kernel.rsplit_once('/').filter(|(named, _)| !named.is_empty()) else {
+        return Ok((ladder, kernel));
+    };
+    if ladder == ladder::DEFAULT || ladder == named {
+        return Ok((named, step));
     }
+    if Path::new(ladder).file_name().is_some_and(|last| last == named) {
+        return Ok((ladder, step));
+    }
+    let (kernel, named, ladder) = (printable(kernel), printable(named), printable(ladder));
+    Err(Error::Usage(format!(
+        "`--kernel {kernel}` names the ladder {named}, and `--ladder {ladder}` another one; for a step of {ladder}, write `--kernel {}`",
+        printable(step),
+    )))
 }
 
 /// What leads to the next step of the ladder and the size that the user chose, where the step's name
@@ -101,6 +117,23 @@ mod tests {
         Ladder::copy_builtin("ado", &folder).unwrap();
         let command = step_command(&Ladder::load(&folder).unwrap(), "v3", &Overrides::new());
         assert_eq!(command, format!("adoprof step --ladder '{}' --kernel v3", folder.display()));
+    }
+
+    #[test]
+    fn a_step_that_names_its_ladder_must_not_be_of_another() {
+        for (kernel, ladder, chosen) in [
+            ("v2", "ado", Some(("ado", "v2"))),
+            ("v2", "./mine", Some(("./mine", "v2"))),
+            ("reduce/r3", "ado", Some(("reduce", "r3"))),
+            ("reduce/r3", "reduce", Some(("reduce", "r3"))),
+            ("./mine/v2", "ado", Some(("./mine", "v2"))),
+            ("mine/v2", "../mine", Some(("../mine", "v2"))),
+            ("ado/v2", "./mine", None),
+        ] {
+            assert_eq!(split(kernel, ladder).ok(), chosen, "{kernel} {ladder}");
+        }
+        let said = split("ado/v2", "./mine").unwrap_err().to_string();
+        assert!(said.ends_with("for a step of ./mine, write `--kernel v2`"), "{said}");
     }
 
     #[test]

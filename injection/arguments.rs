@@ -13,12 +13,12 @@ use crate::output::{Output, Tag};
 /// What leaves these records out, among the kinds of CUPTI's, of which it is none.
 pub const KIND: u32 = 1001;
 
-/// So many launches are looked at, the first ones: at most 4 MB.
+/// So many launches are looked at, the first ones: at most 8 MB.
 const MOST_LAUNCHES: u32 = 16_384;
 
 /// Words of a launch that are written, each behind where it stands: the number of its parameter, and its offset among the bytes
 /// of all, 32 bits each.
-const MOST_WORDS: usize = 16;
+const MOST_WORDS: usize = 32;
 
 /// Addresses of a device's memory lie between these: above what 32 bits count, and within what a pointer can hold.
 const LEAST_ADDRESS: u64 = 1 << 32;

@@ -13,6 +13,7 @@ mod kernels_not_fused;
 pub(crate) mod lanes;
 mod many_short_launches;
 mod pageable_host_memory;
+pub(crate) mod pauses;
 pub(crate) mod run;
 mod small_copies;
 mod synchronization_in_loop;

@@ -18,6 +18,7 @@ pub(crate) mod look_ups;
 pub(crate) mod modeled_launch;
 pub(crate) mod occupancy;
 pub(crate) mod passed_on;
+pub(crate) mod pauses;
 pub(crate) mod products;
 pub(crate) mod locations;
 pub(crate) mod removal;

@@ -108,6 +108,8 @@ pub struct Neighbours {
     pub group: Option<usize>,
     /// How many launches its group has.
     pub launches: u64,
+    /// For how long the device has nothing to do before each of them, because the launch comes late, ns.
+    pub pause_ns: u64,
     /// The launches around it that one kernel could do the work of, where there are three or more.
     pub chain: Option<Chain>,
     /// What it stores and a later launch stores to the same place, as much as that one stores, before anything loads it.

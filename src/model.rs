@@ -29,6 +29,7 @@ mod reads;
 mod residency;
 mod tail;
 pub mod thresholds;
+mod without;
 
 use crate::device::{DeviceFacts, Quantity};
 use crate::finding::{Bound, Estimate};
@@ -45,7 +46,7 @@ pub use residency::{OCCUPANCY_LIMITS, blocks_per_sm};
 
 use idle::{idle_share, last_wave, without_block};
 use left::Left;
-use thresholds::{LAUNCH_KNOWN, SHORTEST, TENSOR_FULL, WORST_ERROR};
+use thresholds::TENSOR_FULL;
 
 /// The time model of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +60,8 @@ pub struct Model {
     /// where the device's is not known. In a sequence of launches the start of each hides behind the one
     /// before.
     lone_launch_ns: f64,
+    /// For how long the device has nothing to do before such a launch, because it comes late, ns.
+    pause_ns: f64,
     /// Busy share of each term at its achievable rate, 0 to 1; `None` where no counter was collected.
     busy: [Option<f64>; Term::COUNT],
     /// True where L2's slices do their atomics one after another.
@@ -128,6 +131,7 @@ impl Model {
                 .get(Quantity::EmptyKernel)
                 .filter(|_| !launch.row.is_of_several_kernels()),
             lone_launch_ns: lone_launch_ns(&facts),
+            pause_ns: launch.neighbours.pause_ns as f64,
             busy,
             atomics_in_turn: in_turn.is_some(),
             idle,
@@ -211,34 +215,6 @@ impl Model {
         let part: f64 =
             stalls.iter().map(|&(reason, share)| share * self.stall_cycles[reason as usize]).sum();
         (part / total).clamp(0.0, 1.0)
-    }
-
-    /// The speed-up that taking a fault away would give; `None` where no term is known.
-    #[must_use]
-    pub fn without(&self, effect: &Effect) -> Option<Estimate> {
-        if effect.merged > 1.0 {
-            let each = Effect { merged: 1.0, ..effect.clone() };
-            return Some(merged::estimate(self, &self.left(&each)?, effect));
-        }
-        let left = self.left(effect)?;
-        let launch = self.launch_share();
-        let factor = |waiting: f64| {
-            let time = left.time(waiting).min(1.0 - effect.phase.clamp(0.0, 1.0));
-            let time = if effect.launch {
-                (time - launch).max(LAUNCH_KNOWN.value)
-            } else {
-                time.max(launch)
-            };
-            (1.0 / time.max(effect.least).max(SHORTEST.value)).max(1.0)
-        };
-        let (middle, slowest) = (left.likely(), left.slowest());
-        let low = 1.0 + (1.0 - WORST_ERROR.value) * (factor(left.waiting.max(slowest)) - 1.0);
-        let lesser = effect.at_least.as_ref().and_then(|lesser| self.without(lesser));
-        Some(Estimate {
-            factor: factor(middle),
-            low: lesser.map_or(low, |lesser| low.min(lesser.low)),
-            high: factor(0.0),
-        })
     }
 
     /// What limits the launch once a fault is away; `None` where no term is known.

@@ -2,7 +2,7 @@
 
 use crate::frame::Launch;
 use crate::hardware::first_parameter;
-use crate::sass::questions::through_parameters::all_through;
+use crate::sass::questions::through_parameters::{all_through, may_read};
 use crate::sass::{Family, Listing};
 
 /// Sectors of L2 that loads and stores ask for.
@@ -26,10 +26,15 @@ impl<'a> Accesses<'a> {
         Some(Self { listing: launch.listing()?, begin })
     }
 
-    /// Sectors that it loads and stores through one of its pointers; nothing where no access through it is found: what looks like a
-    /// pointer may be none, or the code may take it in another way, as descriptors do.
+    /// Sectors that it loads and stores through one of its pointers: none where the code does not read the pointer, as of many in a
+    /// structure. Nothing is known where it does, and no access through it is found: what looks like a pointer may be none, or the code
+    /// may take it in another way, as descriptors do.
     pub(super) fn through(&self, pointer: u32) -> Option<Sectors> {
-        let found = all_through(&self.listing, &[self.begin + pointer]);
+        let place = self.begin + pointer;
+        if !may_read(&self.listing, place) {
+            return Some(Sectors::default());
+        }
+        let found = all_through(&self.listing, &[place]);
         let mut sectors = Sectors::default();
         for &at in &found {
             let each = self.listing.row(at).counters.l2_sectors_global.max(1.0);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::call_site::CallSite;
 use super::program_group::ProgramGroup;
 use super::{Document, LaunchReport};
+use crate::around::pauses::pauses;
 use crate::around::{self, lanes};
 use crate::export::LaunchRow;
 use crate::finding::{Estimate, Evidence};
@@ -195,6 +196,13 @@ impl Program {
         }
     }
 
+    /// Says how long the device pauses before each group's launches; the groups are those of the survey.
+    pub(crate) fn add_pauses(&mut self, survey: &Survey, groups: &[Group]) {
+        for (group, pause_ns) in self.groups.iter_mut().zip(pauses(survey, groups)) {
+            group.pause_ns = Some(pause_ns).filter(|&ns| ns > 0);
+        }
+    }
+
     /// The share of the program's time in which kernels run, 0 to 1: what a share of the kernels' time is
     /// multiplied with to be one of the program's.
     #[must_use]
@@ -249,6 +257,7 @@ impl SurveyedProgram {
         Neighbours {
             group: self.program.groups.iter().position(|each| std::ptr::eq(each, group)),
             launches: group.launches,
+            pause_ns: group.pause_ns.unwrap_or(0),
             before: group.before.clone(),
             after: group.after.clone(),
             read: group.read.clone(),

@@ -49,6 +49,10 @@ pub struct ProgramGroup {
     /// through, for one to do the work of all; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub if_only_read: Vec<u32>,
+    /// For how long the device has nothing to do before each of them, because the host launches more slowly than the device works: the
+    /// median, ns. Null where there are no such pauses, or only a few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_ns: Option<u64>,
     /// What the launch before each may have stored, and it is given as well; null where the launches have no such neighbour in
     /// common, or where it is not known what memory they were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,6 +83,7 @@ impl ProgramGroup {
             in_a_row: None,
             turn: None,
             if_only_read: Vec::new(),
+            pause_ns: None,
             before: None,
             after: None,
             read: None,

@@ -70,5 +70,5 @@ pub(crate) fn side_by_side(
     let of_memory = [Term::L2, Term::L2Requests, Term::Dram];
     effect.removed.extend(of_memory.map(|term| (term, of_traffic.share_of(term))));
     effect.removed.push((Term::BlockScheduler, spared));
-    Some(Effect { at_least: Some(Box::new(of_traffic)), ..effect })
+    Some(Effect { at_least: Some(Box::new(of_traffic)), pauses: spared, ..effect })
 }

@@ -147,6 +147,9 @@ pub(crate) fn effect(
         removal.remove(at, shared);
     }
     let mut effect = removal.effect(launch);
+    // Of the launches that become one, one keeps its pause.
+    let become_one = chained.unwrap_or_else(|| 1 + [loaded, stored].iter().flatten().count());
+    effect.pauses = 1.0 - 1.0 / become_one as f64;
     let share = ((of(loaded) + of(stored)) / traffic.asked).min(1.0);
     effect.removed.extend([(Term::L2, share), (Term::L2Requests, share)]);
     // A kernel that only stores what the next one takes, as a fill does, goes whole.

@@ -26,6 +26,8 @@ pub struct Effect {
     pub phase: f64,
     /// True where the fixed cost of the launch goes.
     pub launch: bool,
+    /// The share of the pauses before such launches that goes with the launches (0 to 1).
+    pub pauses: f64,
     /// How many launches become one; 0 and 1 for none.
     pub merged: f64,
     /// How many rounds their blocks then take, each as long as one launch's now; 0 and 1 where all run
@@ -78,6 +80,7 @@ impl Effect {
             least: self.least.max(other.least),
             phase: self.phase.max(other.phase),
             launch: self.launch || other.launch,
+            pauses: self.pauses.max(other.pauses),
             merged: self.merged.max(other.merged),
             rounds: self.rounds.max(other.rounds),
             wasted: self.wasted.iter().chain(&other.wasted).copied().collect(),
@@ -95,6 +98,7 @@ impl Effect {
             && self.idle <= 0.0
             && self.phase <= 0.0
             && !self.launch
+            && self.pauses <= 0.0
             && self.merged <= 1.0
     }
 

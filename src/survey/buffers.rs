@@ -9,7 +9,7 @@ use super::memory::Memory;
 use super::record::{Argument, Kernel, Process};
 
 /// A launch's words are recorded up to so many; of one with more, some are missing.
-const MOST_WORDS: usize = 16;
+const MOST_WORDS: usize = 32;
 
 /// A stretch of a device's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -256,6 +256,7 @@ pub(super) fn of_survey(
     program.add_reach(survey, &groups);
     program.add_rows(survey, &groups);
     program.add_neighbours(survey, &groups);
+    program.add_pauses(survey, &groups);
     progress.note(&format!("adoprof: surveyed {name}: {}", sentence(&program)));
     let mut waiting = waiting(survey, &groups);
     if args.survey.include_communication {

@@ -18,6 +18,7 @@ fn group(kernel: &str, share: f64) -> ProgramGroup {
         in_a_row: None,
         turn: None,
         if_only_read: Vec::new(),
+        pause_ns: None,
         before: None,
         after: None,
         read: None,

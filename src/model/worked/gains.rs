@@ -107,6 +107,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         least: 0.1,
         phase: 0.0,
         launch: false,
+        pauses: 0.5,
         merged: 2.0,
         rounds: 0.0,
         wasted: vec![Term::L2],
@@ -122,6 +123,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         least: 0.3,
         phase: 0.0,
         launch: true,
+        pauses: 0.75,
         merged: 4.0,
         rounds: 3.0,
         wasted: Vec::new(),
@@ -141,6 +143,7 @@ fn of_two_faults_each_takes_its_share_of_what_the_other_leaves() {
         assert_near(both.idle, 0.2);
         assert!(both.launch);
         assert_near(both.merged, 4.0);
+        assert_near(both.pauses, 0.75);
         assert_near(both.rounds, 3.0);
         assert_eq!(both.wasted, [Term::L2]);
     }

@@ -8,7 +8,7 @@ use crate::evidence::passed_on::{
     FROM_L1, HELD, READ, READINGS, Traffic, WRITTEN, effect, passed, sectors,
 };
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::evidence::{Draft, ModeledLaunch, Threshold, pauses};
 use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::hardware::first_parameter;
@@ -92,9 +92,10 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     let kernel = short(&with.kernel, 40);
     Some(Draft {
         message: format!(
-            "It loads {} that the kernel before it, {kernel}, has just loaded as well. That is {} of what L1 asks of L2.",
+            "It loads {} that the kernel before it, {kernel}, has just loaded as well. That is {} of what L1 asks of L2.{}",
             bytes(with.bytes()),
             percent((loaded.sectors / asked).min(1.0)),
+            pauses::said(launch),
         ),
         evidence: vec![Evidence::new("sectors that are loaded again", loaded.sectors, "sector")],
         hint: format!(

@@ -5,7 +5,7 @@ use crate::evidence::passed_on::{
     FROM_L1, HELD, Passed, READ, READINGS, Traffic, WRITTEN, effect, passed, sectors,
 };
 use crate::evidence::removal::{ISSUE_BUSY, MATTERS_LIMIT, gains, locations};
-use crate::evidence::{Draft, ModeledLaunch, Threshold};
+use crate::evidence::{Draft, ModeledLaunch, Threshold, pauses};
 use crate::finding::Evidence;
 use crate::frame::Reads;
 use crate::handed_on::{Chain, HandedOn, Pointers};
@@ -113,7 +113,7 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         ),
     };
     Some(Draft {
-        message,
+        message: message + &pauses::said(launch),
         evidence: vec![Evidence::new(
             "sectors that go through memory between kernels",
             gone,

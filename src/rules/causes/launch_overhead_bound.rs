@@ -2,7 +2,7 @@
 
 use crate::device::Quantity;
 use crate::evidence::modeled_launch::{BLOCKS_AT_ONCE, WAVES};
-use crate::evidence::{Draft, ModeledLaunch, Threshold, launches_as_one};
+use crate::evidence::{Draft, ModeledLaunch, Threshold, launches_as_one, pauses};
 use crate::finding::{Bound, Evidence};
 use crate::model::Effect;
 use crate::rules::{Example, Kind, Rule};
@@ -102,10 +102,11 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
     };
     Some(Draft {
         message: format!(
-            "The kernel takes {}; an empty kernel takes {}, which is {} of that.{many}",
+            "The kernel takes {}; an empty kernel takes {}, which is {} of that.{many}{}",
             duration(ns),
             duration(empty_ns),
             percent(share.min(1.0)),
+            pauses::said(launch),
         ),
         evidence: vec![Evidence::new(DURATION, ns, "ns")],
         locations: Vec::new(),
@@ -120,7 +121,9 @@ fn check(launch: &ModeledLaunch) -> Option<Draft> {
         effect: if is_alone {
             Effect::default()
         } else {
-            Effect { launch: true, merged: alike, rounds, ..Effect::default() }
+            // Of launches that become one, the first keeps its pause; one that others take along has none of its own.
+            let pauses = if alike >= 2.0 { 1.0 - 1.0 / alike } else { 1.0 };
+            Effect { launch: true, pauses, merged: alike, rounds, ..Effect::default() }
         },
     })
 }

@@ -1,5 +1,6 @@
 //! Accesses of global memory whose address is made of one of a launch's pointers.
 
+use crate::sass::code::listed_instruction::ListedInstruction;
 use crate::sass::code::listing::Listing;
 use crate::sass::code::marks::Marks;
 use crate::sass::flow::reaching::Reaching;
@@ -58,6 +59,22 @@ fn accesses(listing: &Listing, pointers: &[u32], is_meant: impl Fn(Family) -> bo
         }
     }
     found
+}
+
+/// True where an executed instruction reads one of a launch's words, 8 bytes at this place of constant bank 0, or may read it: at a place
+/// that is worked out, through an address that may be the bank's, or as part of a descriptor.
+#[must_use]
+pub fn may_read(listing: &Listing, word: u32) -> bool {
+    let reads = |(at, entry): (usize, &ListedInstruction)| {
+        let anything = match entry.family {
+            Family::Constant => entry.computed_address,
+            Family::Load(Space::Generic) | Family::Texture => true,
+            Family::AsyncCopy => !listing.text(at).contains("LDGSTS"),
+            _ => false,
+        };
+        listing.executed(at) > 0.0 && (anything || reads_one_of(listing.text(at), &[word]))
+    };
+    listing.entries().any(reads)
 }
 
 /// True where every executed store and atomic of global memory goes through some pointer among the parameters, which begin there in
@@ -170,6 +187,20 @@ mod tests {
         assert_eq!(through(&listing, &[0x228]), [] as [usize; 0]);
         assert!(stores_through_others(&listing, 0x210, &[0x210, 0x220]));
         assert!(!stores_through_others(&listing, 0x210, &[0x218]));
+    }
+
+    #[test]
+    fn a_word_that_nothing_reads_is_told_from_one_that_something_may_read() {
+        let of = |other: &'static str| {
+            let launch = launch(&[("LDC.64 R6, c[0x0][0x210]", 8.0), (other, 8.0), ("EXIT", 8.0)]);
+            may_read(&launch.listing().unwrap(), 0x218)
+        };
+        assert!(!of("LDC R4, c[0x0][0x220]"));
+        assert!(of("LDC.128 R4, c[0x0][0x210]"));
+        assert!(of("LDC R4, c[0x0][R2]"), "a place that is worked out");
+        assert!(of("LD.E R4, [R6.64]"), "the bank has an address");
+        assert!(of("UTMALDG.2D [UR8], [UR4]"), "of a descriptor");
+        assert!(!of("LDGSTS.E [R7], desc[UR6][R14.64]"));
     }
 
     #[test]

@@ -69,11 +69,30 @@ impl Flow {
     /// nothing branches to, such as called functions, begins anew.
     #[must_use]
     pub fn new(count: usize, exit: impl Fn(usize) -> Exit) -> Self {
+        Self::with_choices(count, exit, &[])
+    }
+
+    /// The same with indirect branches, as of a `switch`, each with the place at which its ways meet again, ascending. Where such a branch
+    /// goes stands in a table; each of its ways begins with a block that nothing else leads to, before the place where they meet.
+    #[must_use]
+    pub fn with_choices(
+        count: usize,
+        exit: impl Fn(usize) -> Exit,
+        choices: &[(usize, usize)],
+    ) -> Self {
         let (mut blocks, block_of) = split(count, &exit);
-        let after: Vec<Vec<u32>> =
+        let mut after: Vec<Vec<u32>> =
             blocks.iter().map(|block| successors(exit(block.end - 1), block, &block_of)).collect();
         for (from, targets) in (0_u32..).zip(&after) {
             for &to in targets {
+                blocks[to as usize].before.push(from);
+            }
+        }
+        let lonely: Vec<bool> = blocks.iter().map(|block| block.before.is_empty()).collect();
+        for &(choice, meet) in choices {
+            let (from, end) = (block_of[choice], block_of.get(meet).copied().unwrap_or(0));
+            for to in (from + 1..end).filter(|&to| lonely[to as usize]) {
+                after[from as usize].push(to);
                 blocks[to as usize].before.push(from);
             }
         }
@@ -307,6 +326,17 @@ mod tests {
         assert_eq!(flow.loops.len(), 1);
         assert_eq!((flow.loops[0].head, flow.loops[0].back), (1, 3));
         assert_eq!([0, 2, 4].map(|index| flow.innermost(index)), [None, Some(0), None]);
+    }
+
+    #[test]
+    fn a_loop_goes_on_behind_a_choice() {
+        // 1 head; 2 goes by a table to 3 or 5, which both go on at 6; 7 back to 1; 9 is called.
+        let exits = [Next, Next, End, Next, Jump(6), Next, Next, Branch(1), End, End];
+        assert_eq!(flow(&exits).loops, []);
+        let found = Flow::with_choices(exits.len(), |index| exits[index], &[(2, 6)]);
+        assert_eq!((found.loops[0].head, found.loops[0].back), (1, 7));
+        assert!([3, 5, 6].iter().all(|&at| found.is_in(&found.loops[0], at)));
+        assert!(found.blocks[found.block_of[9] as usize].before.is_empty());
     }
 
     #[test]

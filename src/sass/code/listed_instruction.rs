@@ -66,6 +66,10 @@ enum Passes {
     Jumps,
     /// Goes elsewhere where its condition holds.
     Branches,
+    /// Goes on; the ways that part from here meet again elsewhere.
+    Parts,
+    /// Goes where a table says.
+    Chooses,
     /// Ends.
     Ends,
     /// Ends where its condition holds.
@@ -106,9 +110,19 @@ impl ListedInstruction {
         self.line as usize
     }
 
-    /// True where control may go elsewhere than on.
+    /// True where it names another place, to which control may go.
     pub(in crate::sass) fn goes(&self) -> bool {
-        matches!(self.passes, Passes::Calls | Passes::Jumps | Passes::Branches)
+        matches!(self.passes, Passes::Calls | Passes::Jumps | Passes::Branches | Passes::Parts)
+    }
+
+    /// Where the ways meet again that part behind this instruction, as a place in the listing.
+    pub(in crate::sass) fn meets(&self) -> Option<usize> {
+        self.known_target().filter(|_| self.passes == Passes::Parts)
+    }
+
+    /// True for an indirect branch, which goes where a table says.
+    pub(in crate::sass) fn chooses(&self) -> bool {
+        self.passes == Passes::Chooses
     }
 
     /// Where a call goes, as a place in the listing.
@@ -127,11 +141,11 @@ impl ListedInstruction {
     #[must_use]
     pub fn exit(&self) -> Exit {
         match (self.passes, self.known_target()) {
-            (Passes::On | Passes::Calls, _) => Exit::Next,
+            (Passes::On | Passes::Calls | Passes::Parts, _) => Exit::Next,
             (Passes::Branches, Some(target)) => Exit::Branch(target),
             (Passes::Jumps, Some(target)) => Exit::Jump(target),
             (Passes::Branches | Passes::MayEnd, _) => Exit::MaybeEnd,
-            (Passes::Jumps | Passes::Ends, _) => Exit::End,
+            (Passes::Jumps | Passes::Chooses | Passes::Ends, _) => Exit::End,
         }
     }
 
@@ -161,7 +175,9 @@ fn passes(instruction: &Instruction) -> Passes {
         "EXIT" | "RET" | "BRX" | "BRXU" | "JMX" | "JMXU" | "KILL" if conditional() => {
             Passes::MayEnd
         }
-        "EXIT" | "RET" | "BRX" | "BRXU" | "JMX" | "JMXU" | "KILL" => Passes::Ends,
+        "BRX" | "BRXU" | "JMX" | "JMXU" => Passes::Chooses,
+        "EXIT" | "RET" | "KILL" => Passes::Ends,
+        "BSSY" => Passes::Parts,
         _ => Passes::On,
     }
 }

@@ -94,9 +94,21 @@ impl Sass {
         }
         sass.defs.shrink_to_fit();
         sass.uses.shrink_to_fit();
-        sass.flow = Flow::new(sass.entries.len(), |index| sass.entries[index].exit());
+        let exit = |index: usize| sass.entries[index].exit();
+        sass.flow = Flow::with_choices(sass.entries.len(), exit, &sass.choices());
         sass.link();
         sass
+    }
+
+    /// The indirect branches, each with the place at which its ways meet again.
+    fn choices(&self) -> Vec<(usize, usize)> {
+        let entries = self.entries.iter().enumerate();
+        let chosen = entries.filter(|(_, entry)| entry.chooses()).map(|(at, _)| at);
+        let meet = |at: usize| {
+            let before = self.entries[..at].iter().rev();
+            before.filter_map(ListedInstruction::meets).find(|&meet| meet > at)
+        };
+        chosen.filter_map(|at| Some((at, meet(at)?))).collect()
     }
 
     /// A logarithm of a double begins with a comparison of bits and goes on with a reciprocal, which is no division of its
@@ -273,6 +285,26 @@ impl Places {
 mod tests {
     use super::*;
     use crate::sass::code::listing::tests::launch;
+
+    #[test]
+    fn a_loop_with_a_switch_in_it_is_a_loop() {
+        let loops = |opens: &'static str| {
+            let launch = launch(&[
+                ("MOV R0, RZ", 1.0),
+                (opens, 8.0), // 0x110
+                ("BRX R8 -0x120", 8.0),
+                ("FADD R4, R4, R5", 4.0),
+                ("BRA 0x160", 4.0),
+                ("FMUL R4, R4, R5", 4.0),
+                ("BSYNC B0", 8.0), // 0x160
+                ("@P0 BRA 0x110", 8.0),
+                ("EXIT", 1.0),
+            ]);
+            launch.listing().unwrap().sass.flow.loops.len()
+        };
+        assert_eq!(loops("BSSY B0, 0x160"), 1);
+        assert_eq!(loops("NOP"), 0, "nothing says where its ways meet");
+    }
 
     #[test]
     fn a_tangents_polynomial_is_its_own_run_only_behind_a_branch() {

@@ -66,8 +66,12 @@ pub fn unfilled(listing: &Listing) -> Unfilled {
         let runs = listing.executed(at);
         let absent = (WARP_LANES - lanes(listing, at)).clamp(0.0, WARP_LANES);
         off_here += off_from[at];
-        let stay = off_here.clamp(0.0, absent);
         let is_anew = sent[at] > 0.0;
+        let stay = if !is_anew && is_of_one_lane(listing, at) {
+            absent
+        } else {
+            off_here.clamp(0.0, absent)
+        };
         executed += runs;
         missing += runs * absent;
         off += runs * stay;
@@ -82,6 +86,12 @@ pub fn unfilled(listing: &Listing) -> Unfilled {
     let are_collected = collected <= dealt || 2.0 * anew > missing;
     let decided_anew = most.filter(|_| are_collected).and_then(|part| part.branch);
     Unfilled { lanes: dealt.min(collected) / executed, share: off / missing, decided_anew }
+}
+
+/// True for what one lane of a warp does for all, as the first thread of a block: the others have nothing to do meanwhile.
+fn is_of_one_lane(listing: &Listing, at: usize) -> bool {
+    let counters = &listing.row(at).counters;
+    counters.inst_executed > 0.0 && counters.thread_inst_executed <= counters.inst_executed
 }
 
 /// Code that lanes sit out.

@@ -123,3 +123,20 @@ fn lanes_out_of_an_inner_loop_go_on_where_the_loop_around_has_little_besides() {
     assert!((nested(serial, 6).share - 1.0).abs() < 1e-12);
     assert_eq!(nested("FADD R0, R0, R4", 6).share.to_bits(), 0, "a sum may be shared out");
 }
+
+#[test]
+fn what_one_thread_does_for_a_block_fills_no_warp() {
+    let share = |lanes: f64| {
+        let code = [
+            ("ISETP.NE.AND P0, PT, R3, RZ, PT", 40.0, 32.0),
+            ("@P0 BRA 0x150", 40.0, 32.0),
+            ("FADD R1, R1, R2", 10.0, lanes),
+            ("FADD R1, R1, R2", 10.0, lanes),
+            ("FADD R1, R1, R2", 10.0, lanes),
+            ("EXIT", 40.0, 32.0), // 0x150
+        ];
+        of(&code).share
+    };
+    assert!((share(1.0) - 1.0).abs() < 1e-12);
+    assert_eq!(share(2.0).to_bits(), 0, "two may be of several items");
+}

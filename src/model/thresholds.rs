@@ -3,8 +3,16 @@
 use crate::threshold::Threshold;
 
 /// All of them, as the page on rules shows them.
-pub const THRESHOLDS: &[Threshold] =
-    &[WORST_ERROR, FEW_ADDRESSES, TENSOR_FULL, PIPE_FULL, SHORTEST, LAUNCH_KNOWN, MOST_BLOCKS];
+pub const THRESHOLDS: &[Threshold] = &[
+    WORST_ERROR,
+    FEW_ADDRESSES,
+    TENSOR_FULL,
+    PIPE_FULL,
+    SHORTEST,
+    LAUNCH_KNOWN,
+    LEAST_OF_PAUSES,
+    MOST_BLOCKS,
+];
 
 /// The share of a predicted gain that may fail to appear.
 pub const WORST_ERROR: Threshold = Threshold {
@@ -52,6 +60,14 @@ pub const SHORTEST: Threshold = Threshold {
     unit: "share",
     source: "derivation: utilizations are exported to 0.01%, so a term of 0.2% is known to within a twentieth; \
              anything shorter can't be told from nothing",
+};
+
+/// What else the host does between two launches may stay.
+pub const LEAST_OF_PAUSES: Threshold = Threshold {
+    what: "constant: share of the pauses before merged launches that goes with them at least",
+    value: 0.5,
+    unit: "share",
+    source: "definition: as much as the rest",
 };
 
 /// The share of the present time up to which the launch's own cost is known.

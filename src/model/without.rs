@@ -4,11 +4,8 @@
 //! one launch of several, so that a share s of these pauses goes, (t + p) / (t / f + p (1 − s)) is gained of a kernel that takes t and
 //! gains f itself.
 
-use super::thresholds::{LAUNCH_KNOWN, SHORTEST, WORST_ERROR};
+use super::thresholds::{LAUNCH_KNOWN, LEAST_OF_PAUSES, SHORTEST, WORST_ERROR};
 use super::{Effect, Estimate, Model, merged};
-
-/// The share of the pauses that goes at least: what else the host does between two launches may stay.
-const LEAST_OF_PAUSES: f64 = 0.5;
 
 impl Model {
     /// The speed-up that taking a fault away would give; `None` where no term is known. Where pauses go with it, it is that of the
@@ -23,7 +20,7 @@ impl Model {
         let both = |factor: f64, goes: f64| (1.0 + pause) / (1.0 / factor + pause * (1.0 - goes));
         Some(Estimate {
             factor: both(kernel.factor, effect.pauses),
-            low: both(kernel.low, LEAST_OF_PAUSES * effect.pauses),
+            low: both(kernel.low, LEAST_OF_PAUSES.value * effect.pauses),
             high: both(kernel.high, effect.pauses),
         })
     }

@@ -41,7 +41,8 @@ mod tests {
     use crate::survey::group::groups;
     use crate::survey::samples::shape;
 
-    /// The pauses before so many launches of a microsecond, where the host takes 6 µs for each, and waits behind every so manieth.
+    /// The pauses before so many launches of a microsecond, where the host takes 6 µs for each, and waits after each time it has
+    /// made `waits` of them.
     fn of(launches: usize, waits: usize) -> Vec<u64> {
         let mut made = Made::new(vec![shape("a", 1000)]);
         for at in 1..=launches {
